@@ -12,7 +12,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 from collect_people import Mouse
-from collect_questions import QUESTIONS, pair_study, question_study
+from collect_questions import PAIRS, QUESTIONS, pair_study, question_study
 from collect_support import Server
 from unisono.collect.export.write import export_study
 from unisono.collect.store.database import Database
@@ -247,3 +247,38 @@ def test_two_are_compared_side_by_side(tmp_path: Path, open_page: OpenPage, opti
         person.finish()
         rows = [row for row in exported(server, "comparisons.csv") if row["dimension"] == "joy"]
     assert [(row["left"], row["right"], row["answer"]) for row in rows] == said
+
+
+@pytest.mark.parametrize("options", [{}, PHONE], ids=["desktop", "phone"])
+def test_four_are_compared_and_one_cannot_be_most_and_least(
+    tmp_path: Path, open_page: OpenPage, options: dict[str, Any]
+) -> None:
+    text = PAIRS.replace('more joy?"', 'most joy?"\nleast = "Which has least of it?"').replace(
+        'name = "calm"\nquestion = "Which is calmer?"', 'name = "calm"\nkind = "text"\nquestion = "Calm?"'
+    )
+    folder = pair_study(tmp_path / "study")
+    (folder.path / "study.toml").write_text('language = "he"\n' + text + "[compare]\ntogether = 4\n")
+    (folder.path / "texts.csv").write_text("item,text\na,I waited.\nb,We got it!\nc,It is moved.\nd,Goodbye.\n")
+    with Server(folder.path) as server:
+        page = open_page(**options)
+        page.goto(server.url)
+        for _ in range(3):
+            page.locator("button.primary").click()
+        expect(page.locator("figure")).to_have_count(4)
+        shown = page.locator(".side").all_inner_texts()
+        assert page.locator("figcaption").all_inner_texts() == ["א", "ב", "ג", "ד"]
+        most, least = page.get_by_role("group", name="most joy"), page.get_by_role("group", name="least of it")
+        most.get_by_text("ג", exact=True).click()
+        least.get_by_text("ג", exact=True).click()
+        page.locator("button.primary").click()
+        expect(page.locator(".hint.bad")).to_contain_text("אי אפשר")
+        least.get_by_text("ד", exact=True).click()
+        is_sound(page)
+        page.locator("button.primary").click()
+        page.locator("button.primary").click()
+        expect(page.locator(".code")).to_be_visible()
+        (row,) = exported(server, "comparisons.csv")
+    assert [row[f"item_{n}"] for n in range(1, 5)] == [
+        {"I waited.": "a", "We got it!": "b", "It is moved.": "c", "Goodbye.": "d"}[text] for text in shown
+    ]
+    assert (row["best"], row["worst"]) == (row["item_3"], row["item_4"])

@@ -18,7 +18,8 @@ from unisono.collect.app.build import build
 from unisono.collect.store.database import Database
 from unisono.collect.store.raters import set_excluded
 from unisono.collect.studies import load_study, open_folder
-from unisono.collect.studies.catalogue import choose_pairs
+from unisono.collect.studies.catalogue import choose_sets
+from unisono.collect.studies.schema import Compare
 from unisono.errors import DataError
 
 pytestmark = pytest.mark.slow
@@ -41,7 +42,7 @@ def shown(slot: dict[str, Any]) -> list[str]:
 @pytest.mark.parametrize("partners", [2, 3, 4, 8])
 def test_everybody_has_as_many_partners_and_all_are_connected(partners: int) -> None:
     names = [f"i{number}" for number in range(21)]
-    pairs = choose_pairs(names, partners, 1, "s")
+    pairs = choose_sets(names, Compare(partners=partners), 1, "s")
     counts = Counter(place for pair in pairs for place in pair)
     assert set(counts.values()) == {partners + partners % 2}
     assert all(first < second for first, second in pairs)
@@ -50,26 +51,26 @@ def test_everybody_has_as_many_partners_and_all_are_connected(partners: int) -> 
         new = {b for pair in pairs for a, b in (pair, pair[::-1]) if a in new} - reached
         reached |= new
     assert len(reached) == 21
-    assert pairs != choose_pairs(names, partners, 2, "s")
+    assert pairs != choose_sets(names, Compare(partners=partners), 2, "s")
 
 
 def test_one_more_item_changes_the_pairs_beside_it_alone() -> None:
     names = [f"i{number}" for number in range(40)]
-    before = {(names[a], names[b]) for a, b in choose_pairs(names, 4, 1, "s")}
+    before = {(names[a], names[b]) for a, b in choose_sets(names, Compare(partners=4), 1, "s")}
     more = [*names, "new"]
-    after = {(more[a], more[b]) for a, b in choose_pairs(more, 4, 1, "s")}
+    after = {(more[a], more[b]) for a, b in choose_sets(more, Compare(partners=4), 1, "s")}
     assert len(before - after) <= 3
     assert sum("new" in pair for pair in after) == 4
 
 
 def test_few_items_meet_all_others_and_too_many_are_refused() -> None:
-    assert len(choose_pairs("abcd", 0, 1, "s")) == len(choose_pairs("abcd", 3, 1, "s")) == 6
+    assert len(choose_sets("abcd", Compare(), 1, "s")) == len(choose_sets("abcd", Compare(partners=3), 1, "s")) == 6
     with pytest.raises(DataError, match=r"101 items make 5050 pairs\. Set compare\.partners"):
-        choose_pairs([str(number) for number in range(101)], 0, 1, "s")
+        choose_sets([str(number) for number in range(101)], Compare(), 1, "s")
     with pytest.raises(DataError, match="there are 1 items to compare"):
-        choose_pairs(["a"], 0, 1, "s")
+        choose_sets(["a"], Compare(), 1, "s")
     with pytest.raises(DataError, match="hard to name in a pair"):
-        choose_pairs(["a", "b ↔ c"], 0, 1, "s")
+        choose_sets(["a", "b ↔ c"], Compare(), 1, "s")
 
 
 WRONG = [
@@ -189,7 +190,7 @@ def test_checks_know_sides_and_the_estimate_counts_pairs(tmp_path: Path) -> None
     assert [item["name"] for item in status["items"]] == ["a ↔ b", "a ↔ c", "b ↔ c"]
     worth = json.loads(collect("quality", folder.path, "--json").stdout)
     assert (worth["items"], worth["raters"]) == (3, 1)
-    assert "not fused yet" in worth["too_early"]
+    assert "`unisono fuse`" in worth["too_early"]
 
 
 BROKEN = [

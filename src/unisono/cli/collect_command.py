@@ -240,6 +240,26 @@ def quality(folder: Path, database: str | None, target: float, as_json: bool) ->
     show_quality(found, as_json)
 
 
+@command.command("next")
+@_folder
+@_database
+@click.option("--json", "as_json", is_flag=True, help="All figures, for machines.")
+def next_command(folder: Path, database: str | None, as_json: bool) -> None:
+    """Have who comes next get the comparisons that tell most about the items, by the answers so far.
+
+    For studies with chosen = "next" below [compare]. A server does this by itself as answers come in.
+    """
+    from unisono.cli.collect_reports import choose_next
+    from unisono.collect.store.database import Database
+
+    study, found = open_to_read(folder, database)
+    found.close()
+    store = Database(database or study.database_url)
+    store.create()
+    choose_next(study, store, as_json)
+    store.close()
+
+
 @command.command()
 @_folder
 @_database

@@ -105,7 +105,7 @@ def _one_decimal(value: float | None) -> str:
 
 SHOWN = 10  # items of the truth, and raters to look at, on a screen
 AGREEMENT = "In brackets: 95 % intervals. Needed: ratings per item for a correlation of {target:g} with the truth."
-COMPARED = "Raters compare two items at a time; comparisons are exported, and not fused yet."
+COMPARED = "Raters compare items: `unisono fuse`, `check` and `agreement` take the study's folder, or its export."
 NO_NUMBERS = "The study asks for no numbers. `unisono fuse` fuses choices once they are exported."
 
 
@@ -134,6 +134,45 @@ def quality_of_study(study: StudyFolder, store: Database, target: float) -> Qual
         timed: dict[str, Any] = {"time": "time", "time_unit": "s", "rate": study.study.trace.rate} if series else {}
         unrated = len({one.name for one in study.catalogue.items} - rated)
         return quality(path, scale=scale, target=target, unrated=unrated, **columns, **timed)
+
+
+MOST_NEXT = 500  # numerical: comparisons whose order is stored; others come as before
+
+
+def choose_next(study: StudyFolder, store: Database, as_json: bool) -> None:
+    """Fuses the comparisons so far, stores which of them to hand out next, and shows the first."""
+    from unisono.collect.export.write import export_tables
+    from unisono.collect.store.assign import put_next
+
+    where = study.path / "study.toml"
+    if study.study.mode != "compare" or study.study.compare.chosen != "next":
+        raise DataError(f'{where}: comparisons are handed out evenly. Write chosen = "next" below [compare].')
+    with tempfile.TemporaryDirectory(prefix="unisono-next-") as place:
+        export_tables(study, store, Path(place) / "export")
+        path = Path(place) / "export" / "comparisons.csv"
+        with path.open(encoding="utf-8", newline="") as stream:
+            answers = sum(1 for _ in csv.DictReader(stream))
+        rows = _most_telling(study, path) if answers else []
+    if rows:
+        with store.write() as connection:
+            put_next(connection, [row["name"] for row in rows])
+    why = "" if rows else "Too early: nothing has been compared yet."
+    if as_json:
+        print_json({"too_early": why, "answers": answers, "next": rows})
+        return
+    tell(why or f"{counted(answers, 'answer')} so far; {len(rows)} comparisons are handed out next, first of all:")
+    if rows:
+        print_table(["next", "nats"], [[row["name"], number(row["information"])] for row in rows[:SHOWN]])
+
+
+def _most_telling(study: StudyFolder, path: Path) -> list[dict[str, Any]]:
+    from unisono.api.comparison_fusion import fuse_comparisons
+    from unisono.fusers.pair_design import next_sets
+
+    sets = [[one.name for one in item.together] for item in study.catalogue.items]
+    at, told = next_sets(fuse_comparisons(path).fuser, sets, MOST_NEXT)
+    names = [item.name for item in study.catalogue.items]
+    return [{"name": names[n], "information": float(nats)} for n, nats in zip(at.tolist(), told, strict=True)]
 
 
 def show_quality(found: Quality, as_json: bool) -> None:

@@ -5,6 +5,7 @@ Next are those whose answer is expected to tell most, every item at most once in
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -43,13 +44,7 @@ def next_pairs(fuser: Pairwise, count: int, seed: int = 0) -> NextPairs:
     fuser.require_fitted()
     rng = np.random.default_rng([seed, count])
     left, right = _candidates(fuser, rng)
-    gain = np.zeros(len(left))
-    for d in range(len(fuser.dimensions_)):
-        mean, variance = fuser.difference(left, right, d)
-        if not fuser.is_rated(d):  # what no comparison connects tells most, whatever the population says
-            apart = fuser.posterior_.component[left] != fuser.posterior_.component[right]
-            mean[apart], variance[apart] = 0.0, 2 * fuser.hyper_.Sigma[d, d]
-        gain += answer_information(mean, variance)
+    gain = _information(fuser, left, right)
     free = np.ones(len(fuser.items_), dtype=bool)
     chosen: list[int] = []
     for n in np.argsort(-gain, kind="stable"):
@@ -62,6 +57,43 @@ def next_pairs(fuser: Pairwise, count: int, seed: int = 0) -> NextPairs:
     sides = np.where(swap, right[chosen], left[chosen]), np.where(swap, left[chosen], right[chosen])
     one, two = (tuple(fuser.items_[m] for m in side) for side in sides)
     return NextPairs(one, two, gain[chosen])
+
+
+def next_sets(fuser: Pairwise, sets: Sequence[Sequence[str]], count: int) -> tuple[np.ndarray, np.ndarray]:
+    """Which `count` of these sets of items to compare next, in that order, and what each is expected to tell, in nats.
+
+    A set tells what its pairs do, in sum. No item comes again before all others that some set has left have come.
+    """
+    fuser.require_fitted()
+    place = {item: at for at, item in enumerate(fuser.items_)}
+    at = [np.array([place.get(item, -1) for item in one]) for one in sets]
+    pairs = [np.triu_indices(len(one), 1) for one in at]
+    left, right = (np.concatenate([one[ends[side]] for one, ends in zip(at, pairs, strict=True)]) for side in (0, 1))
+    of = np.repeat(np.arange(len(sets)), [len(ends[0]) for ends in pairs])
+    told = np.bincount(of, _information(fuser, left, right), len(sets))
+    rest, chosen = np.argsort(-told, kind="stable").tolist(), list[int]()
+    while rest and len(chosen) < count:
+        met, later = set[str](), list[int]()
+        for n in rest:
+            if met.isdisjoint(sets[n]):
+                met.update(sets[n])
+                chosen.append(n)
+            else:
+                later.append(n)
+        rest = later
+    return np.array(chosen[:count], dtype=np.int64), told[chosen[:count]]
+
+
+def _information(fuser: Pairwise, left: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """(n,) nats that answers about these pairs are expected to tell, over dimensions; -1: an unknown item."""
+    gain, component = np.zeros(len(left)), np.append(fuser.posterior_.component, -1)
+    apart = (component[left] != component[right]) | (left < 0)
+    for d in range(len(fuser.dimensions_)):
+        mean, variance = fuser.difference(left, right, d)
+        if not fuser.is_rated(d):  # what no comparison connects tells most, whatever the population says
+            mean[apart], variance[apart] = 0.0, 2 * fuser.hyper_.Sigma[d, d]
+        gain += answer_information(mean, variance)
+    return gain
 
 
 def _candidates(fuser: Pairwise, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:

@@ -13,10 +13,11 @@ from starlette.routing import Route
 
 from unisono.collect.app.context import Site, now_ms
 from unisono.collect.app.messages import decode_batch
-from unisono.collect.app.view import SIDES, rater_view, study_view
+from unisono.collect.app.view import rater_view, study_view
 from unisono.collect.store import reading
 from unisono.collect.store.log import append
 from unisono.collect.studies import Item
+from unisono.collect.studies.schema import PLACES
 
 Handler = Callable[[Request, Site, int], Awaitable[Response]]
 
@@ -78,6 +79,9 @@ async def events(request: Request, site: Site, rater_id: int) -> Response:
         return answer({"error": str(error)[:300]}, 422)
     entries = site.judge.entries(batch, now_ms())
     receipt = await site.write(lambda c: append(c, rater_id, batch.tab, entries, site.book, now_ms()))
+    if site.next is not None:
+        site.answered += sum(entry.completes for entry in entries)
+        site.next.look(site.answered)
     rejected = [{"seq": seq, "why": why} for seq, why in receipt.rejected.items()]
     return answer({**receipt._asdict(), "rejected": rejected})
 
@@ -91,8 +95,8 @@ async def media(request: Request, site: Site, rater_id: int) -> Response:
     if wanted is not None and names:
         await site.keep_asked(rater_id, wanted)
     side = request.path_params.get("side")
-    if item is not None and item.pair is not None:
-        item = dict(zip(SIDES, item.pair, strict=True)).get(side or "")
+    if item is not None and item.together:
+        item = dict(zip(PLACES, item.together, strict=False)).get(side or "")
     elif side is not None:
         item = None
     return _file(item) if item else answer({"error": "not found"}, 404)

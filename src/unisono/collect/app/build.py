@@ -41,6 +41,8 @@ def build(
         yield
         sweeper.cancel()
         await site.quality.close()
+        if site.next is not None:
+            await site.next.close()
         site.close()
         if on_stop is not None:
             on_stop()

@@ -10,6 +10,7 @@ import contextlib
 import time
 from collections.abc import Callable
 from concurrent.futures import Future
+from functools import partial
 from random import SystemRandom
 from typing import NamedTuple, TypeVar
 from urllib.parse import urlsplit
@@ -69,7 +70,10 @@ class Site:
         )
         self.limiter = Limiter(self.study.limits)
         # `turn` is shared by the studies of a server: one of them has its figures computed at a time.
-        self.quality = LiveQuality.of_study(str(folder.path.resolve()), database.address, turn)
+        of_study = partial(LiveQuality.of_study, str(folder.path.resolve()), database.address, turn)
+        self.quality = of_study()
+        self.next = of_study("next") if self.plan.ranked and not self.is_preview else None
+        self.answered = 0  # since the server began
         self.pages = _environment()
         self._ids: dict[str, int] = {}
         self._asked: set[int] = set()

@@ -20,6 +20,7 @@ Small = Annotated[int, Meta(ge=0, le=100_000)]
 Milliseconds = Annotated[float, Meta(ge=0, le=1e9)]
 Seconds = Annotated[float, Meta(ge=0, le=100_000)]
 Pixels = Annotated[float, Meta(ge=0, le=100_000)]
+Place = Literal["first", "second", "third", "fourth", "fifth", "sixth"]
 Source = Literal["mouse", "key", "touch", "pen", "other"]
 Text = Annotated[str, Meta(max_length=LONGEST_TEXT)]
 # One answer per dimension: a number, or words.
@@ -70,10 +71,11 @@ class Rating(Sent, frozen=True, tag="rating"):
     start: Starts
     shown_ms: Milliseconds
     sources: Annotated[dict[Name, Source], Meta(max_length=40)] = {}
-    # Comparisons: which item of the pair was on the left.
+    # Comparisons: which item of the pair was on the left; of more, all from left to right.
     left: Literal["first", "second"] | UnsetType = UNSET
-    # Sounds and films: seconds that were played, each stretch once, and seconds in all; of pairs, from left to right.
-    played: Annotated[list[tuple[Seconds, Seconds]], Meta(max_length=2)] = []
+    order: Annotated[list[Place], Meta(min_length=3, max_length=6)] | UnsetType = UNSET
+    # Sounds and films: seconds that were played, each stretch once, and seconds in all; of several, from left to right.
+    played: Annotated[list[tuple[Seconds, Seconds]], Meta(max_length=6)] = []
     # How often they were started, how often and for how long they stood still because nothing had arrived.
     plays: Small = 0
     stalls: Small = 0

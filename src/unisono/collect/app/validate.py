@@ -12,10 +12,10 @@ from unisono.collect.app import messages
 from unisono.collect.store.assign import Slot
 from unisono.collect.store.log import Entry
 from unisono.collect.store.reading import Claim
-from unisono.collect.studies import Catalogue, Study
+from unisono.collect.studies import Catalogue, Item, Study
 from unisono.collect.studies.choices import questionnaire_fault, reply_fault, step_fault
 from unisono.collect.studies.duration import longest, shortest
-from unisono.collect.studies.schema import Value
+from unisono.collect.studies.schema import LEAST, PLACES, Value
 
 # Seconds by which players, headers and clocks may differ.
 _GRACE = 0.5
@@ -52,9 +52,9 @@ class Judge:
     def dimensions(self, slot: Slot) -> list[str]:
         """What is asked in this slot: checks ask for all ratings at once, traces for one pass at a time."""
         if slot.role == "check":
-            return self._study.rated
+            return self._study.answered
         if self._study.mode != "trace":
-            return self._study.names
+            return list(self._asked)
         return self._study.passes[slot.part]
 
     def fault(self, event: messages.Event, slot: Slot | None) -> str | None:
@@ -95,22 +95,34 @@ class Judge:
         asked = set(self.dimensions(slot))
         if not asked - self._optional <= set(event.values) <= asked:
             return "every dimension needs exactly one value"
-        if (event.left is UNSET) == (self._study.mode == "compare" and slot.role != "check"):
-            return "only comparisons have a left side, and all of them"
+        if fault := self._wrong_order(event, slot):
+            return fault
+        for name in self._study.rated:
+            if event.values[name] == event.values.get(name + LEAST):
+                return f"{name} cannot be most and least of the same one"
         return self._not_offered(event.values.items()) or self._wrong_start(event.start) or self._unplayed(event, slot)
+
+    def _wrong_order(self, event: messages.Rating, slot: Slot) -> str | None:
+        """Of two, which one was on the left; of more, all of them, each once."""
+        n = self._study.compare.together if self._study.mode == "compare" and slot.role != "check" else 0
+        if (event.left is UNSET) == (n == 2):
+            return "only comparisons have a left side, and all of them"
+        if n <= 2:
+            return None if event.order is UNSET else "only comparisons of more than two have an order"
+        given = () if event.order is UNSET else event.order
+        return None if sorted(given) == sorted(PLACES[:n]) else "the order has to name every item once"
 
     def _unplayed(self, event: messages.Rating, slot: Slot) -> str | None:
         """What plays is judged after it has played, at its own speed."""
         item = self._catalogue.find(slot.item) if slot.role != "check" else None
-        sides = () if item is None else item.pair or (item,)
+        sides = () if item is None else _as_shown(item.together, event) or (item,)
         playing = [one for one in sides if one.media in ("audio", "video")]
         share = self._study.design.play_share
         if not playing or share == 0:
             return None
         if len(event.played) != len(playing):
             return "it was not played"
-        in_order = playing[::-1] if event.left == "second" else playing
-        for one, (played, length) in zip(in_order, event.played, strict=True):
+        for one, (played, length) in zip(playing, event.played, strict=True):
             if played < share * (one.seconds or length) - _GRACE:
                 return "not enough of it was played"
             if played > event.shown_ms / 1000 + _GRACE:
@@ -162,3 +174,10 @@ def _has_time(media: float | None, page: float | None, code: float | None, last:
     if media is None or page is None:
         return False
     return 0 <= media <= last and 0 <= page <= 1e12 and code in _CODES
+
+
+def _as_shown(together: tuple[Item, ...], event: messages.Rating) -> tuple[Item, ...]:
+    """The items of a set from left to right."""
+    if event.order is not UNSET:
+        return tuple(together[PLACES.index(name)] for name in event.order if PLACES.index(name) < len(together))
+    return together[::-1] if event.left == "second" else together

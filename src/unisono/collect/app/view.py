@@ -21,9 +21,8 @@ from unisono.collect.store.log import too_many_broken
 from unisono.collect.store.reading import replies_of
 from unisono.collect.studies import Dimension, Item
 from unisono.collect.studies.choices import pages_due
+from unisono.collect.studies.schema import LEAST, PLACES
 
-# The items of a pair, by their place in its name.
-SIDES = ("first", "second")
 PROLIFIC = "https://app.prolific.com/submissions/complete?cc={code}"
 
 
@@ -72,6 +71,7 @@ def study_view(site: Site) -> dict[str, Any]:
         "title": study.title,
         "mode": study.mode,
         "dimensions": [_dimension(dimension) for dimension in study.asked],
+        "unlike": {name: name + LEAST for name in study.rated if name + LEAST in study.answered},
         "pads": study.pads,
         "questions": study.questions,
         "passes": study.passes,
@@ -124,17 +124,23 @@ def _slot(site: Site, slot: Any, answer: dict[str, Any]) -> dict[str, Any]:
     if check := site.study.find_check(slot.item) if slot.role == "check" else None:
         return view | {"media": "check", "text": check.text}
     item = site.catalogue.find(slot.item)
-    if item is not None and item.pair is not None:
-        return view | _pair(site, slot.id, item.pair, answer.get("left"))
+    if item is not None and item.together:
+        return view | _set(site, slot.id, item.together, answer)
     return view | (shown(item, f"media/{slot.id}") if item else {})
 
 
-def _pair(site: Site, slot_id: int, pair: tuple[Item, Item], left: str | None) -> dict[str, Any]:
-    """Both items, the left one first: as they were when answered, else the same at every reload."""
-    left = left or SIDES[Random(f"{site.study.seed}/slot/{slot_id}/left").random() < 0.5]
-    names = SIDES if left == SIDES[0] else SIDES[::-1]
-    items = dict(zip(SIDES, pair, strict=True))
-    return {"media": "pair", "left": left, "sides": [shown(items[n], f"media/{slot_id}/{n}") for n in names]}
+def _set(site: Site, slot_id: int, together: tuple[Item, ...], answer: dict[str, Any]) -> dict[str, Any]:
+    """Items to compare, from left to right: as they were when answered, else the same at every reload."""
+    places = list(PLACES[: len(together)])
+    drawn = Random(f"{site.study.seed}/slot/{slot_id}/left")
+    if len(places) == 2:
+        left = answer.get("left") or places[drawn.random() < 0.5]
+        names, order = [left, *(one for one in places if one != left)], {"left": left}
+    else:
+        names = answer.get("order") or drawn.sample(places, len(places))
+        order = {"order": names}
+    items = dict(zip(places, together, strict=True))
+    return {"media": "set", **order, "sides": [shown(items[name], f"media/{slot_id}/{name}") for name in names]}
 
 
 def _starts(site: Site, names: list[str], where: str) -> dict[str, float]:

@@ -26,8 +26,8 @@ from unisono.collect.store.log import unseen
 from unisono.collect.store.raters import excluded_ids
 from unisono.collect.store.reading import all_replies
 from unisono.collect.studies import Item, Keys, StudyFolder
-from unisono.collect.studies.catalogue import split_pair
-from unisono.collect.studies.schema import Check, Value
+from unisono.collect.studies.catalogue import split_set
+from unisono.collect.studies.schema import LEAST, LETTERS, PLACES, Check, Value
 
 HEADER = [
     "annotator", "state", "excluded", "source", "outside_id", "session", "code", "joined", "last_seen", "finished",
@@ -224,23 +224,38 @@ def _moment(at: int | None) -> str:
     return "" if at is None else datetime.fromtimestamp(at / 1000, UTC).isoformat(timespec="seconds")
 
 
-COMPARISON_HEADER = ["annotator", "left", "right", "dimension", "answer", "seconds", "time"]
+def comparison_header(together: int) -> list[str]:
+    """The columns of comparisons.csv."""
+    items = ["left", "right"] if together == 2 else [f"item_{n + 1}" for n in range(together)]
+    return ["annotator", *items, "dimension", *(["answer"] if together == 2 else ["best", "worst"]), "seconds", "time"]
 
 
 def comparison_rows(connection: Connection, names: list[str]) -> Iterator[list[str]]:
-    """The rows of comparisons.csv; `answer` is left, right or tie, as the pair was shown."""
+    """The rows of comparisons.csv, items as they were shown; `answer` is left, right or tie."""
     left_out = excluded_ids(connection)
     for row in reading.latest(connection, "rating"):
-        pair = split_pair(row.item)
-        if row.role != "item" or pair is None or row.rater_id in left_out:
+        together = split_set(row.item)
+        if row.role != "item" or not together or row.rater_id in left_out:
             continue
         data = msgspec.json.decode(row.payload)
-        left, right = pair if data["left"] == "first" else pair[::-1]
         moment = datetime.fromtimestamp(row.stored_at / 1000, UTC).isoformat(timespec="seconds")
+        around = f"{data['shown_ms'] / 1000:.10g}", moment
+        shown = _as_shown(together, data)
         for name in names:
-            if name in data["values"]:
-                seconds = f"{data['shown_ms'] / 1000:.10g}"
-                yield [label(row.rater_id), left, right, name, data["values"][name], seconds, moment]
+            if name not in data["values"]:
+                continue
+            said = [data["values"][name]]
+            if len(shown) > 2:
+                ends = said[0], data["values"][name + LEAST]
+                said = [shown[LETTERS.index(letter)] for letter in ends]
+            yield [label(row.rater_id), *shown, name, *said, *around]
+
+
+def _as_shown(together: tuple[str, ...], data: dict[str, Any]) -> tuple[str, ...]:
+    """From left to right."""
+    if len(together) > 2:
+        return tuple(together[PLACES.index(place)] for place in data["order"])
+    return together if data["left"] == "first" else together[::-1]
 
 
 def questionnaire_table(connection: Connection, folder: StudyFolder) -> list[list[str]]:

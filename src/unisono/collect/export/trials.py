@@ -29,8 +29,8 @@ _PAUSES = ("pause", "blur", "outside")
 def header(study: Study) -> list[str]:
     """Values where pages are rated; traces have theirs, over time, in ratings.csv."""
     sliders = [one.name for one in study.asked if one.kind == "slider"]
-    by = [f"by_{name}" for name in study.rated] if study.mode != "trace" else ["by"]
-    values = study.rated if study.mode != "trace" else []
+    by = [f"by_{name}" for name in study.answered] if study.mode != "trace" else ["by"]
+    values = study.answered if study.mode != "trace" else []
     return [*_KEYS, *values, *_ABOUT, *(f"start_{name}" for name in sliders), *by, "screen", "window"]
 
 

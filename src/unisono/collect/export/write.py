@@ -2,7 +2,8 @@
 
 ratings.csv        item,annotator,<dimensions>  or  recording,time,annotator,<dimensions>
 truth.csv          the known values, where there are any
-comparisons.csv    annotator,left,right,dimension,answer,seconds,time  for pairs, in place of ratings.csv
+comparisons.csv    annotator,left,right,dimension,answer,seconds,time  in place of ratings.csv; of more than two
+                   annotator,item_1 ...,dimension,best,worst,seconds,time
 features.csv       red, green and blue from 0 to 1, for stimuli made here
 references.csv     what was said of the hidden references, each time
 remarks.csv        free texts about items
@@ -28,7 +29,7 @@ from sqlalchemy import Connection
 from unisono.collect.export import raters as rater_table
 from unisono.collect.export import trials
 from unisono.collect.export.answers import Answer, TracedPass, answers, counting, label, seconds, traces
-from unisono.collect.export.raters import COMPARISON_HEADER, comparison_rows, plain, questionnaire_table
+from unisono.collect.export.raters import comparison_header, comparison_rows, plain, questionnaire_table
 from unisono.collect.store import reading
 from unisono.collect.store.database import Database
 from unisono.collect.studies import Item, StudyFolder
@@ -85,7 +86,8 @@ def _write_tables(connection: Connection, folder: StudyFolder, rated: list[Answe
     if study.mode == "trace":
         _write_traces(connection, folder, place)
     elif study.mode == "compare":
-        _csv(place / "comparisons.csv", COMPARISON_HEADER, comparison_rows(connection, study.rated))
+        header = comparison_header(study.compare.together)
+        _csv(place / "comparisons.csv", header, comparison_rows(connection, study.rated))
         _write_remarks(folder, counting(connection, rated), place)
         _write_known(folder.catalogue.members, study.rated, place)
     else:

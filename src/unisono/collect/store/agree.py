@@ -29,6 +29,7 @@ def plan_of(folder: StudyFolder) -> assign.Plan:
         ratings_per_item=study.design.ratings_per_item,
         items_per_rater=study.design.items_per_rater,
         shuffled=study.design.order == "random",
+        ranked=study.mode == "compare" and study.compare.chosen == "next",
     )
 
 
@@ -70,7 +71,12 @@ def _refuse_new_meaning(connection: Connection, folder: StudyFolder) -> None:
 def _meaning(folder: StudyFolder) -> str:
     """All that gives a rating its meaning: scales, passes and, for stimuli made here, what they are made from."""
     study = folder.study
-    parts: dict[str, object] = {"mode": study.mode, "passes": study.passes if study.mode == "trace" else [study.rated]}
+    parts: dict[str, object] = {
+        "mode": study.mode,
+        "passes": study.passes if study.mode == "trace" else [study.answered],
+    }
+    if study.mode == "compare" and study.compare.together > 2:
+        parts["together"] = study.compare.together
     parts["scales"] = [_scale(asked) for asked in study.dimensions if asked.kind != "text"]
     if study.items.source in ("colours", "walks"):
         parts |= {"seed": study.seed, "items": study.items, "rate": study.trace.rate}

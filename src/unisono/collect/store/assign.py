@@ -8,13 +8,15 @@ have to take others. Who is asked first is decided under a lock.
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
 from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, func, insert, select, text, update
 
-from unisono.collect.store.raters import is_excluded
+from unisono.collect.store.raters import get_setting, is_excluded, put_setting
 from unisono.collect.store.tables import item, rater, slot
 
 
@@ -51,6 +53,8 @@ class Plan:
     ratings_per_item: int = 0
     items_per_rater: int = 0
     shuffled: bool = True
+    # Whether items come in the order that `put_next` has stored, as far as it goes.
+    ranked: bool = False
 
 
 def sync_items(connection: Connection, plan: Plan) -> None:
@@ -153,17 +157,36 @@ def lock_items(connection: Connection) -> None:
 
 
 def _choose(connection: Connection, plan: Plan, rng: Random) -> list[str]:
-    rows = connection.execute(select(item.c.name, item.c.load, item.c.place).where(item.c.place >= 0)).all()
+    rows = connection.execute(
+        select(item.c.name, item.c.load, item.c.done, item.c.place).where(item.c.place >= 0)
+    ).all()
     # The table may know of items that this server does not: another one may have started since, on a newer file.
     mine = set(plan.items)
     wanted = [r for r in rows if r.name in mine and (not plan.ratings_per_item or r.load < plan.ratings_per_item)]
     count = plan.items_per_rater or len(wanted)
-    ranked = sorted(wanted, key=lambda row: (row.load, rng.random()))[:count]
+    rank = {name: at for at, name in enumerate(next_items(connection))} if plan.ranked else {}
+    last = len(rank)
+    # What others have before them is not asked again before it is answered.
+    ranked = sorted(
+        wanted,
+        key=lambda row: (row.load - row.done if rank else 0, rank.get(row.name, last), row.load, rng.random()),
+    )[:count]
     if plan.shuffled:
         rng.shuffle(ranked)
     else:
         ranked.sort(key=lambda row: row.place)
     return [row.name for row in ranked]
+
+
+def put_next(connection: Connection, names: Sequence[str]) -> None:
+    """The items that tell most, in this order: whoever comes next gets them."""
+    put_setting(connection, "next", json.dumps(list(names)))
+
+
+def next_items(connection: Connection) -> list[str]:
+    """What `put_next` stored."""
+    found: list[str] = json.loads(get_setting(connection, "next") or "[]")
+    return found
 
 
 def _way(names: list[str], plan: Plan, rng: Random) -> list[Stop]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from unisono.collect.studies.choices import PAGES, check_categories, check_choices, check_number, reply_fault
-from unisono.collect.studies.schema import Dimension, Study, Value
+from unisono.collect.studies.schema import LEAST, LETTERS, Dimension, Study, Value
 from unisono.errors import DataError
 from unisono.tables.labels import listed, nearest
 
@@ -192,9 +192,10 @@ def _attention(study: Study) -> Iterator[Finding]:
         if not check.expected:
             yield f"{key}.expected", {}, "Say which value each dimension should get."
         for name, value in check.expected.items():
-            if name not in study.names:
-                yield f"{key}.expected", name, _known(name, study.names, "dimensions")
-            yield from _expected(f"{key}.expected.{name}", study.asked[study.names.index(name)], value)
+            asked = {one.name: one for one in study.asked}
+            if name not in asked:
+                yield f"{key}.expected", name, _known(name, list(asked), "dimensions")
+            yield from _expected(f"{key}.expected.{name}", asked[name], value)
         if check.id and check.id in [one.id for one in study.checks[: number - 1]]:
             yield f"{key}.id", check.id, "Another check has this id; choose another."
         if not check.tolerance >= 0:
@@ -230,9 +231,23 @@ def _raters(study: Study) -> Iterator[Finding]:
 
 
 def _compare(study: Study) -> Iterator[Finding]:
-    """Comparisons know two items, one question each, and nothing that is shown alone."""
+    """Comparisons ask who has more, or most and least, and show nothing alone."""
     if study.compare.partners < 0:
         yield "compare.partners", study.compare.partners, "Use 0 for all others, or a number above it."
+    if not 2 <= study.compare.together <= len(LETTERS):
+        yield "compare.together", study.compare.together, f"Show 2 to {len(LETTERS)} items at a time."
+    several = study.mode == "compare" and study.compare.together > 2
+    for number, dimension in enumerate(study.dimensions, 1):
+        if several and dimension.kind != "text" and not dimension.least.strip():
+            yield f"dimensions[{number}].least", "", "Ask which item has least of it; question asks which has most."
+        if not several and dimension.least:
+            yield (
+                f"dimensions[{number}].least",
+                dimension.least,
+                "It is asked of three items or more (compare.together).",
+            )
+        if several and dimension.name + LEAST in study.names:
+            yield f"dimensions[{number}].name", dimension.name, f"Choose a name beside '{dimension.name + LEAST}'."
     if study.mode != "compare":
         return
     for number, dimension in enumerate(study.dimensions, 1):

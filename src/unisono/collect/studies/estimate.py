@@ -44,7 +44,7 @@ def estimate(folder: StudyFolder, seconds_per_answer: float, pay_per_hour: float
     checks = sum(check.after <= items for check in study.checks)
     shown = (items + hidden) * _seconds(folder, catalogue.items, seconds_per_answer)
     tried = len(catalogue.practice) * _seconds(folder, catalogue.practice, seconds_per_answer)
-    asked = checks * len(study.rated) + len(study.questions)
+    asked = checks * len(study.answered) + len(study.questions)
     seconds = _AROUND + shown + tried + asked * seconds_per_answer
     wanted = study.design.ratings_per_item
     raters = math.ceil(wanted * len(catalogue.items) / items) if wanted and items else None
@@ -68,7 +68,7 @@ def _seconds(folder: StudyFolder, items: Sequence[Item], seconds_per_answer: flo
     """Mean seconds for one item: traces take as long as they play, once for every pass."""
     study = folder.study
     if study.mode != "trace" or not items:
-        return seconds_per_answer * len(study.rated)
+        return seconds_per_answer * len(study.answered)
     played = sum(item.seconds or _UNKNOWN_SECONDS for item in items) / len(items)
     return (played + study.trace.countdown + seconds_per_answer) * len(study.passes)
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from unisono.collect.stimuli.colours import Colour, Pace, make_walk, practice_colours, reference_colours, regime_colours
-from unisono.collect.studies.catalogue import Catalogue, Item, Role, choose_pairs, pair_name
+from unisono.collect.studies.catalogue import Catalogue, Item, Role, choose_sets, set_of
 from unisono.collect.studies.choices import reply_fault
 from unisono.collect.studies.schema import Dimension, Media, Study, Value
 from unisono.errors import DataError
@@ -44,18 +44,15 @@ def list_items(study: Study, folder: Path, *, all_there: bool = True) -> Catalog
     else:
         found = _files(study, folder, all_there) if study.items.source == "files" else _table(study, folder)
         catalogue = _by_role(study, folder, found, all_there)
-    return _in_pairs(study, folder, catalogue, all_there) if study.mode == "compare" else catalogue
+    return _in_sets(study, folder, catalogue, all_there) if study.mode == "compare" else catalogue
 
 
-def _in_pairs(study: Study, folder: Path, single: Catalogue, all_there: bool) -> Catalogue:
+def _in_sets(study: Study, folder: Path, single: Catalogue, all_there: bool) -> Catalogue:
     members = single.items
-    if len(members) < 2 and not all_there:
+    if len(members) < study.compare.together and not all_there:
         return Catalogue((), (), (), members)
-    names = [item.name for item in members]
-    places = choose_pairs(names, study.compare.partners, study.seed, str(folder / "study.toml"))
-    chosen = [(members[first], members[second]) for first, second in places]
-    pairs = tuple(Item(pair_name(a.name, b.name), "item", "pair", pair=(a, b)) for a, b in chosen)
-    return Catalogue(pairs, (), (), members)
+    places = choose_sets([item.name for item in members], study.compare, study.seed, str(folder / "study.toml"))
+    return Catalogue(tuple(set_of([members[at] for at in chosen]) for chosen in places), (), (), members)
 
 
 def _colours(study: Study) -> Catalogue:

@@ -36,6 +36,8 @@ class Dimension(Struct, frozen=True, forbid_unknown_fields=True):
     choices: list[str] = field(default_factory=list)
     # text: whether it may not be left empty
     required: bool = False
+    # three items or more at a time: which one has least of it
+    least: str = ""
     min: float = 0.0
     max: float = 100.0
     step: float = 1.0
@@ -197,13 +199,22 @@ class TraceSettings(Struct, frozen=True, forbid_unknown_fields=True):
     countdown: int = 3
 
 
-class Compare(Struct, frozen=True, forbid_unknown_fields=True):
-    """How items are compared two by two."""
+PLACES = ("first", "second", "third", "fourth", "fifth", "sixth")  # in the name of a set
+LETTERS = ("A", "B", "C", "D", "E", "F")
+LEAST = " least"  # ends the name of the question which item has least of it
 
+
+class Compare(Struct, frozen=True, forbid_unknown_fields=True):
+    """How items are compared."""
+
+    # How many are seen at a time. 2: which has more; 3 to 6: which has most and which least
+    together: int = 2
     # How many others each item meets. 0: all of them
     partners: int = 0
-    # Whether raters may say that there is no difference.
+    # Whether raters may say that there is no difference between two.
     tie: bool = True
+    # Which of them a rater gets: the least answered, or those whose answers tell most about the items.
+    chosen: Literal["evenly", "next"] = "evenly"
 
 
 class Raters(Struct, frozen=True, forbid_unknown_fields=True):
@@ -264,12 +275,26 @@ class Study(Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def asked(self) -> list[Dimension]:
-        """The dimensions as raters answer them: in comparisons, with the side that has more of it."""
+        """The dimensions as raters answer them: in comparisons, the side that has more, or most and least."""
         if self.mode != "compare":
             return self.dimensions
+        if self.compare.together > 2:
+            return [each for one in self.dimensions for each in self._most_and_least(one)]
         sides = ["left", "tie", "right"] if self.compare.tie else ["left", "right"]
         both = [(one, Dimension(one.name, one.question, "choice", choices=sides)) for one in self.dimensions]
         return [one if one.kind == "text" else compared for one, compared in both]
+
+    def _most_and_least(self, one: Dimension) -> list[Dimension]:
+        if one.kind == "text":
+            return [one]
+        letters = list(LETTERS[: self.compare.together])
+        asked = ((one.name, one.question), (one.name + LEAST, one.least))
+        return [Dimension(name, question, "choice", choices=letters) for name, question in asked]
+
+    @property
+    def answered(self) -> list[str]:
+        """Names of what raters answer, free text aside."""
+        return [one.name for one in self.asked if one.kind != "text"]
 
     def find_check(self, key: str) -> Check | None:
         """The attention check of this key, if the study (still) has it."""

@@ -200,9 +200,11 @@ def _sided(cells: Cells, sides: tuple[str | None, str, str], words: Words) -> Pa
     """Left and right, and what was answered: a column per dimension, a column with its name, or strengths."""
     _, left, right = sides
     plain, free = cells.plain(), [name for name in cells.frame.columns if name not in sides]
-    of, said = plain.get("dimension"), plain.get("answer")
-    if of in free and said in free and not words.dims:
-        return _dimension_by_row(cells, sides, str(of), str(said))
+    said = plain.get("answer")
+    if plain.get("dimension") in free and said in free and not words.dims:
+        answer, notes = _answers(cells, str(said), left, right)
+        found = _dimension_by_column(cells, sides, [str(said)], [answer], "sides, one row per dimension", notes)
+        return _of_dimensions(found)
     named = [cells.table.columns[find_column(cells.table, name)] for name in words.dims]
     numbers = bool(named) and all(_numbers(cells, name) is not None for name in named)
     chosen = [] if numbers else named or [name for name in free if _is_answer(cells, name, left, right)]
@@ -236,16 +238,15 @@ def _dimension_by_column(
     return _pairs(cells, layout, columns, who, names, sided=True, notes=notes, items=left, strength=strength)
 
 
-def _dimension_by_row(cells: Cells, sides: tuple[str | None, str, str], of: str, said: str) -> Pairs:
-    who, left, right = sides
-    names = cells.frame[of].unique(maintain_order=True).to_list()
-    answer, notes = _answers(cells, said, left, right)
-    code = cells.frame[of].cast(pl.Enum(names)).to_physical().to_numpy()
-    rows = [np.flatnonzero(code == d) for d in range(len(names))]
-    one, two = ([cells.frame[side].gather(part) for part in rows] for side in (left, right))
-    columns = one, two, [answer[part] for part in rows], rows, list(range(len(names)))
-    layout = "sides, one row per dimension"
-    return _pairs(cells, layout, columns, who, tuple(names), sided=True, notes=notes, items=left)
+def _of_dimensions(found: Pairs) -> Pairs:
+    """Each pair is about the dimension that its row says, where a column of that name does."""
+    name = found.cells.plain().get("dimension")
+    if name is None:
+        return found
+    column = found.cells.frame[name]
+    names = column.unique(maintain_order=True).to_list()
+    code = column.cast(pl.Enum(names)).to_physical().to_numpy().astype(np.int64)
+    return found._replace(dimension=code[found.row], dimensions=tuple(names))
 
 
 def _words_for(left: str, right: str) -> dict[str, int]:
@@ -261,10 +262,9 @@ def _words_for(left: str, right: str) -> dict[str, int]:
 def _coded_answers(cells: Cells, name: str, left: str, right: str) -> tuple[np.ndarray, pl.Series]:
     """(rows,) answers, `MISSING` also where a cell is none; and the cells."""
     column = cells.frame[name]
-    known = _words_for(left, right)
     said = _plain(column)
     each = said.unique()
-    code = each.replace_strict(known, default=MISSING, return_dtype=pl.Int8)
+    code = each.replace_strict(_words_for(left, right), default=MISSING, return_dtype=pl.Int8)
     words = said.replace_strict(each, code, return_dtype=pl.Int8).to_numpy().astype(np.int64)
     ties = said.is_in([*_TIES, *_BOTH_BAD]).to_numpy()
     labels = np.where(ties, TIE, MISSING)
@@ -376,7 +376,7 @@ def _best_worst(cells: Cells, items: list[str], best: str, worst: str, who: str 
     if both.any():
         row = int(np.argmax(both))
         raise DataError(f"{cells.where(row)}: '{cells.frame[best][row]}' is the best and the worst.")
-    return _all_pairs(cells, items, 2.0 - is_best + is_worst, "best and worst", who, ties=False)
+    return _of_dimensions(_all_pairs(cells, items, 2.0 - is_best + is_worst, "best and worst", who, ties=False))
 
 
 def _all_pairs(

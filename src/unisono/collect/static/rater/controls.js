@@ -5,12 +5,13 @@ import { Options } from "./options.js";
 import { Pad } from "./pad.js";
 import { Scale } from "./scale.js";
 import { sentence } from "./sentences.js";
+import { letters } from "./stimulus.js";
 import { Words } from "./words.js";
 
 export function makeControls(study, names, { start, values = null, onChange = () => {} }) {
   const all = names.map((name) => {
     const dimension = study.dimensions.find((one) => one.name === name);
-    const labels = study.mode === "compare" ? { labels: sidesOf(dimension) } : {};
+    const labels = study.mode === "compare" && dimension.choices.length ? { labels: sidesOf(dimension) } : {};
     return makeControl({ ...dimension, ...labels }, { start: start[name], value: values?.[name] ?? null, onChange });
   });
   const byName = Object.fromEntries(all.map((one) => [one.dimension.name, one]));
@@ -21,8 +22,9 @@ export function makeControls(study, names, { start, values = null, onChange = ()
 }
 
 function sidesOf({ choices }) {
-  const words = { left: sentence("first_of_two"), tie: sentence("no_difference"), right: sentence("second_of_two") };
-  return choices.map((side) => words[side]);
+  const [first, second] = letters();
+  const words = { left: first, tie: sentence("no_difference"), right: second };
+  return choices.map((side, index) => words[side] ?? letters()[index]);
 }
 
 function makeControl(dimension, options) {

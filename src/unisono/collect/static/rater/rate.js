@@ -68,15 +68,23 @@ export function ratePage(options) {
     if (shownAt === null) return undefined;
     const left = missing();
     if (left.length) return complain(left);
+    const twice = sameTwice();
+    if (twice.length) return complain(twice, "same_twice");
     if (!heard.enough) return unheard();
     if (options.truth && !told && reveal()) return undefined;
     return options.onDone(answer());
   }
 
-  function complain(left) {
+  // The one that has most of it cannot be the one that has least.
+  function sameTwice() {
+    const value = (name) => controls.all.find((one) => one.dimension.name === name)?.value ?? null;
+    return controls.all.filter(({ dimension: { name } }) => study.unlike[name] && value(name) !== null && value(name) === value(study.unlike[name]));
+  }
+
+  function complain(left, why = complaint(left)) {
     for (const one of left) one.markMissing();
     hint.className = "hint bad";
-    hint.textContent = sentence(complaint(left));
+    hint.textContent = sentence(why);
     left[0].focus();
   }
 
@@ -98,7 +106,7 @@ export function ratePage(options) {
   }
 
   function answer() {
-    const side = item.left && { left: item.left };
+    const side = (item.left && { left: item.left }) || (item.order && { order: item.order });
     const played = heard.media.length && {
       played: heard.told, plays: heard.plays, stalls: heard.stalls, stalled_ms: Math.round(heard.stalled),
     };

@@ -6,7 +6,7 @@ import { sentence } from "./sentences.js";
 
 export function stimulus(item, base, { zoom = false } = {}) {
   switch (item.media) {
-    case "pair": return pairOf(item, base, zoom);
+    case "set": return setOf(item, base, zoom);
     case "colour": return swatch(item.rgb);
     case "image": return imageOf(base + item.url, zoom);
     case "video": return el("video", { src: base + item.url, controls: true, playsinline: true, "aria-label": sentence("video") });
@@ -17,10 +17,15 @@ export function stimulus(item, base, { zoom = false } = {}) {
 }
 
 // Left stays left in languages that are read the other way: what was seen where is part of the answer.
-function pairOf({ sides }, base, zoom) {
-  const names = [sentence("first_of_two"), sentence("second_of_two")];
-  return el("div", { class: "pair", dir: "ltr" }, sides.map((side, index) =>
+function setOf({ sides }, base, zoom) {
+  const names = letters();
+  return el("div", { class: sides.length > 2 ? `pair of-${sides.length}` : "pair", dir: "ltr" }, sides.map((side, index) =>
     el("figure", {}, el("figcaption", {}, names[index]), el("div", { class: "side" }, stimulus(side, base, { zoom })))));
+}
+
+// What the items that are compared are called, from left to right.
+export function letters() {
+  return [sentence("first_of_two"), sentence("second_of_two"), ...sentence("more_letters").split(" ")];
 }
 
 function imageOf(url, zoom) {
@@ -57,7 +62,7 @@ export function paint(canvas, red, green, blue) {
 
 // Fetches what comes next while the rater looks at what is here.
 export function preload(item, base) {
-  if (item?.media === "pair") for (const side of item.sides) preload(side, base);
+  if (item?.media === "set") for (const side of item.sides) preload(side, base);
   if (item?.media === "image") new Image().src = base + item.url;
   // Kept by the browser, from where the page that plays it takes it.
   if (item?.media === "walk") fetch(base + item.url).catch(() => {});
