@@ -203,8 +203,8 @@ def _sided(cells: Cells, sides: tuple[str | None, str, str], words: Words) -> Pa
     said = plain.get("answer")
     if plain.get("dimension") in free and said in free and not words.dims:
         answer, notes = _answers(cells, str(said), left, right)
-        found = _dimension_by_column(cells, sides, [str(said)], [answer], "sides, one row per dimension", notes)
-        return _of_dimensions(found)
+        one = _dimension_by_column(cells, sides, [str(said)], [answer], "sides, one row per dimension", notes)
+        return _of_dimensions(one)
     named = [cells.table.columns[find_column(cells.table, name)] for name in words.dims]
     numbers = bool(named) and all(_numbers(cells, name) is not None for name in named)
     chosen = [] if numbers else named or [name for name in free if _is_answer(cells, name, left, right)]
