@@ -35,15 +35,7 @@ from unisono.api.input_output import (
     without_covariates,
 )
 from unisono.errors import AlertWarning, DataError, SettingsError, spoken, warn
-from unisono.evaluate.alerts import (
-    DOUBTED,
-    KIND_WARNINGS,
-    NO_SIGNAL,
-    TOLD_AT_ONCE,
-    gold_alerts,
-    kind_alerts,
-    rating_alerts,
-)
+from unisono.evaluate.alerts import KIND_WARNINGS, NO_SIGNAL, gold_alerts, kind_alerts, rating_alerts, urgent_alerts
 from unisono.fusers import Annotators, Fit, Fused, Fuser, Groups, Joint, make_fuser, revive
 from unisono.fusers.category_models import takes_features
 from unisono.fusers.crowd import count_copies, crowd_copies, described_one_by_one
@@ -193,9 +185,8 @@ def fuse(
         result = Fusion(name, fuser, table, fuser.fuse(), used, chosen, copies, origin, on_step)
         if executor is not None:  # later it may be closed
             _ = result.described
-    for alert in result.alerts:
-        if alert.kind in (*TOLD_AT_ONCE, *KIND_WARNINGS, DOUBTED):
-            warn(f"{table.source}: {alert.message}", AlertWarning, stacklevel=2)
+    for alert in result.alerts_at_once():
+        warn(f"{table.source}: {alert.message}", AlertWarning, stacklevel=2)
     return result
 
 
@@ -271,6 +262,12 @@ class Fusion(WithCategories, Saving):
         """What in the ratings deserves a look, the gravest first."""
         notes = self.fuser.notes()
         return [*kind_alerts(notes), *gold_alerts(notes), *rating_alerts(self.ratings, self.copies)]
+
+    def alerts_at_once(self) -> list[Alert]:
+        """Those of the alerts that are warned of as soon as the fit is done."""
+        notes = self.fuser.notes()
+        kinds = [alert for alert in kind_alerts(notes) if alert.kind in KIND_WARNINGS]
+        return [*kinds, *gold_alerts(notes), *urgent_alerts(self.ratings, self.copies)]
 
     @cached_property
     def summary_data(self) -> dict[str, Any]:

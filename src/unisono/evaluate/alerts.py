@@ -15,7 +15,7 @@ from unisono.fusers.crowd import Copies, CopySet, SharedSignal, count_copies, cr
 from unisono.fusers.fuser import interval_words
 from unisono.maths.structure_words import Counting
 from unisono.tables.labels import listed
-from unisono.tables.rating_checks import Alert, check_ratings
+from unisono.tables.rating_checks import Alert, check_ratings, wild_alerts
 from unisono.tables.ratings import Ratings
 
 COPIES = "copies"  # the kind of alert
@@ -63,7 +63,6 @@ def _percent(share: float) -> str:
 
 
 NO_SIGNAL = "no-shared-signal"  # the kind of alert
-TOLD_AT_ONCE = (NO_SIGNAL, COPIES, "wild-values")  # kinds that a fusion warns of, beside listing them
 
 
 def rating_alerts(ratings: Ratings, copies: Counting | None = None) -> list[Alert]:
@@ -71,6 +70,15 @@ def rating_alerts(ratings: Ratings, copies: Counting | None = None) -> list[Aler
 
     Copies agree with each other whatever they answer: what annotators share is told without them.
     """
+    return [*_crowd_alerts(ratings, copies), *check_ratings(ratings)]
+
+
+def urgent_alerts(ratings: Ratings, copies: Counting) -> list[Alert]:
+    """Those of them that a fusion warns of at once, without looking for the others."""
+    return [*_crowd_alerts(ratings, copies), *wild_alerts(ratings)]
+
+
+def _crowd_alerts(ratings: Ratings, copies: Counting | None) -> list[Alert]:
     counted = count_copies(ratings, copies or "merge")
     words = WILL_COUNT_ONCE
     if copies is not None:
@@ -78,7 +86,6 @@ def rating_alerts(ratings: Ratings, copies: Counting | None = None) -> list[Aler
     return [
         *signal_alerts(ratings.dimensions, crowd_signal(counted)),
         *copy_alerts(crowd_copies(ratings), words),
-        *check_ratings(ratings),
     ]
 
 

@@ -36,8 +36,10 @@ from unisono.maths.grouped_sums import (
     grouped_correlation,
     grouped_regression,
     median,
+    median_of_others,
     segment_sum,
     weighted_mean,
+    weighted_mean_of_others,
 )
 from unisono.maths.items.item_data import ItemData, Ridge, empirical_ridge, no_features, of_dimensions, prepare
 from unisono.maths.items.item_estep import posterior
@@ -60,6 +62,8 @@ class Adjustment(NamedTuple):
 
     def applied(self, z: np.ndarray, annotator_of: np.ndarray) -> np.ndarray:
         """(J, D) adjusted answers."""
+        if (self.factor == 1).all() and not self.offset.any() and not self.center.any():
+            return z
         return np.asarray(self.center + self.factor[annotator_of] * (z - self.offset[annotator_of]))
 
 
@@ -70,8 +74,11 @@ class Baseline(Fuser):
     def _adjust(self, z: np.ndarray, item_of: np.ndarray, annotator_of: np.ndarray, M: int, K: int) -> Adjustment:
         """How to treat each annotator, from standardised ratings (J, D)."""
 
-    def _average(self, z: np.ndarray, weight: np.ndarray, item_of: np.ndarray, M: int) -> Average:
+    def _average(self, z: np.ndarray, weight: np.ndarray | None, item_of: np.ndarray, M: int) -> Average:
         return weighted_mean(z, weight, item_of, M)
+
+    def _average_of_others(self, z: np.ndarray, weight: np.ndarray | None, item_of: np.ndarray, M: int) -> np.ndarray:
+        return weighted_mean_of_others(z, weight, item_of, M)
 
     def refuses_gold(self) -> str:
         return f"The model '{self.kind}' cannot use gold items; 'joint' can."
@@ -83,7 +90,7 @@ class Baseline(Fuser):
         z = self.scaling_.standardise(ratings.value)
         known = self._adjust(z, ratings.item_of, ratings.annotator_of, ratings.M, ratings.K)
         self.adjustment_ = _with_newcomer(known)
-        average = self._averaged(z, ratings.item_of, ratings.annotator_of, ratings.M)
+        average = self._average(*self._weighed(z, ratings.annotator_of), ratings.item_of, ratings.M)
         self.noise_, self.spread_ = self._variances(z, average, ratings)
         mean = np.where(average.n_eff > 0, average.mean, known.center)
         self.space_, scores = learn_space(given.features, ratings.items, intercept=True, standardise=True)
@@ -122,7 +129,8 @@ class Baseline(Fuser):
         self.require_fitted()
         ratings = self.fitted_ratings()
         z = self.scaling_.standardise(ratings.value)
-        left_out = self._averaged(z, ratings.item_of, ratings.annotator_of, ratings.M).left_out
+        weighed = self._weighed(z, ratings.annotator_of)
+        left_out = self._average_of_others(*weighed, ratings.item_of, ratings.M)
         agreement = grouped_correlation(z, left_out, ratings.annotator_of, ratings.K)
         bias, gain, noise = grouped_regression(z, left_out, ratings.annotator_of, ratings.K)
         return Annotators(
@@ -177,12 +185,15 @@ class Baseline(Fuser):
         if ratings is fitted:
             return known[0], known[1]
         z = self.scaling_.standardise(ratings.value)
-        average = self._averaged(z, ratings.item_of, places_by_label(ratings, self.annotators_), ratings.M)
+        weighed = self._weighed(z, places_by_label(ratings, self.annotators_))
+        average = self._average(*weighed, ratings.item_of, ratings.M)
         return average.mean, average.n_eff
 
-    def _averaged(self, z: np.ndarray, item_of: np.ndarray, annotator_of: np.ndarray, M: int) -> Average:
-        weight = self.adjustment_.weight[annotator_of]
-        return self._average(self.adjustment_.applied(z, annotator_of), weight, item_of, M)
+    def _weighed(self, z: np.ndarray, annotator_of: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
+        """Adjusted answers and their weights (J, D); None where all are one."""
+        how = self.adjustment_
+        weight = None if (how.weight == 1).all() else how.weight[annotator_of]
+        return how.applied(z, annotator_of), weight
 
     def _variances(self, z: np.ndarray, average: Average, ratings: Ratings) -> tuple[np.ndarray, np.ndarray]:
         """Noise of one adjusted answer and variance of the truth, each (D,), by moments."""
@@ -241,8 +252,11 @@ class Median(Mean):
 
     kind: ClassVar[str] = "median"
 
-    def _average(self, z: np.ndarray, weight: np.ndarray, item_of: np.ndarray, M: int) -> Average:
+    def _average(self, z: np.ndarray, weight: np.ndarray | None, item_of: np.ndarray, M: int) -> Average:
         return median(z, item_of, M)
+
+    def _average_of_others(self, z: np.ndarray, weight: np.ndarray | None, item_of: np.ndarray, M: int) -> np.ndarray:
+        return median_of_others(z, item_of, M)
 
 
 class ZScoreMean(Baseline):
@@ -267,7 +281,7 @@ class EvaluatorWeighted(Baseline):
     kind: ClassVar[str] = "ewe"
 
     def _adjust(self, z: np.ndarray, item_of: np.ndarray, annotator_of: np.ndarray, M: int, K: int) -> Adjustment:
-        left_out = weighted_mean(z, np.ones_like(z), item_of, M).left_out
+        left_out = weighted_mean_of_others(z, None, item_of, M)
         weight = np.nan_to_num(grouped_correlation(z, left_out, annotator_of, K), nan=0.0)
         return as_they_are(K, z.shape[1])._replace(weight=np.maximum(weight, 0.0))
 

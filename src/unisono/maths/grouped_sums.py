@@ -1,8 +1,7 @@
 """Sums, means, medians, correlations and regressions over the rows of each group, without loops over groups.
 
 A group is an item or an annotator. Values are (J, D) with NaN where missing, `of` (J,) says which group a row belongs
-to. Spread below `tiny` (standardised units) counts as none. Averages of items come with leave-one-out versions; their
-ratings are sorted by item, and nothing is iterative.
+to. Spread below `tiny` (standardised units) counts as none. Nothing is iterative.
 """
 
 from __future__ import annotations
@@ -111,60 +110,94 @@ def grouped_regression(
 
 
 class Average(NamedTuple):
-    """One number per item and dimension, the effective number of ratings behind it, and leave-one-out versions."""
+    """One number per item and dimension, and the effective number of ratings behind it."""
 
     mean: np.ndarray  # (M, D) NaN where there is no rating
     n_eff: np.ndarray  # (M, D) (sum w)^2 / sum w^2
-    left_out: np.ndarray  # (J, D) without the judgement itself, NaN where nothing is left
 
 
-def weighted_mean(value: np.ndarray, weight: np.ndarray, item_of: np.ndarray, M: int) -> Average:
-    """Means with weights (J, D); where all weights of an item are zero, its ratings count equally."""
-    seen = ~np.isnan(value)
-    rows = np.bincount(item_of, minlength=M)
-
-    def of_items(sums: np.ndarray) -> np.ndarray:
-        return np.repeat(sums, rows, axis=0)  # ratings are sorted by item
-
-    w = np.where(seen, weight, 0.0)
-    total = segment_sum(w, item_of, M)
-    empty = total <= 0
-    if empty.any():
-        w = np.where(of_items(empty) & seen, 1.0, w)
-        total = segment_sum(w, item_of, M)
-    wy = w * np.where(seen, value, 0.0)
-    squares, weighted = segment_sum(w * w, item_of, M), segment_sum(wy, item_of, M)
-    all_weight = of_items(total)
-    rest = all_weight - w
-    given = rows[:, None] if seen.all() else segment_sum(seen.astype(float), item_of, M)
-    # What is left after subtracting the only rating is rounding, not weight.
-    others = (of_items(given) - seen > 0) & (rest > 1e-12 * all_weight)
+def weighted_mean(value: np.ndarray, weight: np.ndarray | None, item_of: np.ndarray, M: int) -> Average:
+    """Means with weights (J, D), or equal ones; where all weights of an item are zero, its ratings count equally."""
+    sums = _weighted_sums(value, weight, item_of, M)
+    squares = sums.total if sums.equal else segment_sum(sums.w * sums.w, item_of, M)
     with np.errstate(invalid="ignore", divide="ignore"):
-        mean = np.where(total > 0, weighted / total, np.nan)
-        n_eff = np.where(total > 0, total**2 / squares, 0.0)
-        left_out = np.where(others, (of_items(weighted) - wy) / rest, np.nan)
-    return Average(mean, n_eff, left_out)
+        mean = np.where(sums.total > 0, sums.weighted / sums.total, np.nan)
+        return Average(mean, np.where(sums.total > 0, sums.total**2 / squares, 0.0))
+
+
+def weighted_mean_of_others(value: np.ndarray, weight: np.ndarray | None, item_of: np.ndarray, M: int) -> np.ndarray:
+    """(J, D) the same without the judgement itself, NaN where nothing is left; ratings are sorted by item."""
+    sums, seen = _weighted_sums(value, weight, item_of, M), ~np.isnan(value)
+    rows = np.bincount(item_of, minlength=M)
+    given, all_weight, weighted = (
+        np.repeat(of_items, rows, axis=0)
+        for of_items in (segment_sum(seen.astype(float), item_of, M), sums.total, sums.weighted)
+    )
+    rest = all_weight - sums.w
+    # What is left after subtracting the only rating is rounding, not weight.
+    others = (given - seen > 0) & (rest > 1e-12 * all_weight)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.where(others, (weighted - sums.w * np.where(seen, value, 0.0)) / rest, np.nan)
+
+
+class _WeightedSums(NamedTuple):
+    w: np.ndarray  # (J, D) weights, zero where missing
+    total: np.ndarray  # (M, D) of weights
+    weighted: np.ndarray  # (M, D) of answers times weights
+    equal: bool  # whether all weights are 1 or 0
+
+
+def _weighted_sums(value: np.ndarray, weight: np.ndarray | None, item_of: np.ndarray, M: int) -> _WeightedSums:
+    seen = ~np.isnan(value)
+    if weight is None and seen.all():
+        n = np.bincount(item_of, minlength=M).astype(float)
+        w = np.broadcast_to(1.0, value.shape)
+        return _WeightedSums(w, np.broadcast_to(n[:, None], (M, value.shape[1])), segment_sum(value, item_of, M), True)
+    w = np.where(seen, 1.0 if weight is None else weight, 0.0)
+    total = segment_sum(w, item_of, M)
+    if (empty := total <= 0).any():
+        w = np.where(empty[item_of] & seen, 1.0, w)
+        total = segment_sum(w, item_of, M)
+    return _WeightedSums(w, total, segment_sum(w * np.where(seen, value, 0.0), item_of, M), weight is None)
 
 
 def median(value: np.ndarray, item_of: np.ndarray, M: int) -> Average:
     """Medians; the effective number of ratings accounts for the median's larger variance under normal noise (pi/2)."""
     D = value.shape[1]
-    mean, n_eff, left_out = np.full((M, D), np.nan), np.zeros((M, D)), np.full(value.shape, np.nan)
+    mean, n_eff = np.full((M, D), np.nan), np.zeros((M, D))
     for d in range(D):
-        seen = np.flatnonzero(~np.isnan(value[:, d]))
-        order = seen[np.lexsort((value[seen, d], item_of[seen]))]
-        items = item_of[order]
-        n = np.bincount(items, minlength=M)
-        first = np.cumsum(n) - n
-        sorted_values = value[order, d]
-        rank = np.arange(len(order)) - first[items]
-        rated = np.flatnonzero(n)
-        mean[rated, d] = _middle(sorted_values, first[rated], n[rated], n[rated])
-        n_eff[:, d] = np.where(n > 2, n * 2 / np.pi, n)
-        several = n[items] > 1
-        who = order[several]
-        left_out[who, d] = _middle(sorted_values, first[items[several]], n[items[several]] - 1, rank[several])
-    return Average(mean, n_eff, left_out)
+        own = _sorted_answers(value[:, d], item_of, M)
+        rated = np.flatnonzero(own.n)
+        mean[rated, d] = _middle(own.value, own.first[rated], own.n[rated], own.n[rated])
+        n_eff[:, d] = np.where(own.n > 2, own.n * 2 / np.pi, own.n)
+    return Average(mean, n_eff)
+
+
+def median_of_others(value: np.ndarray, item_of: np.ndarray, M: int) -> np.ndarray:
+    """(J, D) medians without the judgement itself, NaN where nothing is left."""
+    left_out = np.full(value.shape, np.nan)
+    for d in range(value.shape[1]):
+        own = _sorted_answers(value[:, d], item_of, M)
+        items = item_of[own.order]
+        rank = np.arange(len(items)) - own.first[items]
+        several = own.n[items] > 1
+        rows, items = own.order[several], items[several]
+        left_out[rows, d] = _middle(own.value, own.first[items], own.n[items] - 1, rank[several])
+    return left_out
+
+
+class _SortedAnswers(NamedTuple):
+    order: np.ndarray  # rows that are known, by item and then by value
+    value: np.ndarray  # their values
+    n: np.ndarray  # (M,) how many of each item
+    first: np.ndarray  # (M,) where those of an item begin
+
+
+def _sorted_answers(column: np.ndarray, item_of: np.ndarray, M: int) -> _SortedAnswers:
+    seen = np.flatnonzero(~np.isnan(column))
+    order = seen[np.lexsort((column[seen], item_of[seen]))]
+    n = np.bincount(item_of[order], minlength=M)
+    return _SortedAnswers(order, column[order], n, np.cumsum(n) - n)
 
 
 def _middle(values: np.ndarray, first: np.ndarray, n: np.ndarray, skipped: np.ndarray) -> np.ndarray:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -49,8 +50,13 @@ class Identifiers:
     """The ids of a table as they came: inside, labels are text; results give back what the table had."""
 
     column: str  # what the table calls them
-    place: Mapping[str, int]  # where the id behind each label stands among the values
-    values: Any  # a column of the library that the table came from, with its own type
+    labels: tuple[str, ...]
+    values: Any  # the ids behind them, a column of the library that the table came from, with its own type
+
+    @cached_property
+    def place(self) -> Mapping[str, int]:
+        """Where the id behind each label stands among the values."""
+        return {label: index for index, label in enumerate(self.labels)}
 
 
 @dataclass(frozen=True)

@@ -51,7 +51,7 @@ def check_ratings(ratings: Ratings) -> list[Alert]:
         *_few_ratings(ratings, counts),
         *_constant(ratings, counts, *ranges),
         *_traces(ratings, counts),
-        *_wild_values(ratings, wild),
+        *wild_alerts(ratings),
         *_unusual_values(ratings, wild),
         *_scales(ratings, *ranges),
         *_conduct(ratings),
@@ -247,7 +247,9 @@ def _unusual_values(ratings: Ratings, wild: np.ndarray) -> Iterator[Alert]:
             )
 
 
-def _wild_values(ratings: Ratings, wild: np.ndarray) -> Iterator[Alert]:
+def wild_alerts(ratings: Ratings) -> Iterator[Alert]:
+    """About answers that the default leaves out."""
+    wild = wild_answers(ratings)
     for d in np.flatnonzero(wild.any(axis=0)):
         column, rows = ratings.value[:, d], np.flatnonzero(wild[:, d])
         others = column[~wild[:, d] & ~np.isnan(column)]

@@ -3,7 +3,15 @@
 import numpy as np
 import pytest
 
-from unisono.maths.grouped_sums import grouped_correlation, grouped_regression, median, segment_sum, weighted_mean
+from unisono.maths.grouped_sums import (
+    grouped_correlation,
+    grouped_regression,
+    median,
+    median_of_others,
+    segment_sum,
+    weighted_mean,
+    weighted_mean_of_others,
+)
 
 
 @pytest.fixture
@@ -17,7 +25,7 @@ def table():
 
 def test_medians_with_and_without_each_rating(table):
     value, item_of = table
-    found = median(value, item_of, 13)
+    found, left_out = median(value, item_of, 13), median_of_others(value, item_of, 13)
     for d in range(2):
         for m in range(13):
             own = value[item_of == m, d]
@@ -27,13 +35,19 @@ def test_medians_with_and_without_each_rating(table):
             others = value[(item_of == item_of[j]) & (np.arange(len(value)) != j), d]
             others = others[~np.isnan(others)]
             expected = np.median(others) if len(others) and not np.isnan(value[j, d]) else np.nan
-            np.testing.assert_allclose(found.left_out[j, d], expected)
+            np.testing.assert_allclose(left_out[j, d], expected)
 
 
-def test_weighted_means_with_and_without_each_rating(table):
+@pytest.mark.parametrize("missing", [True, False])
+@pytest.mark.parametrize("equal", [True, False])
+def test_weighted_means_with_and_without_each_rating(table, equal, missing):
     value, item_of = table
-    weight = np.random.default_rng(1).uniform(0.1, 2, size=value.shape)
-    found = weighted_mean(value, weight, item_of, 13)
+    value = value if missing else np.nan_to_num(value)
+    weight = np.ones(value.shape) if equal else np.random.default_rng(1).uniform(0.1, 2, size=value.shape)
+    found = weighted_mean(value, None if equal else weight, item_of, 13)
+    left_out = weighted_mean_of_others(value, None if equal else weight, item_of, 13)
+    given = np.stack([np.bincount(item_of, seen, minlength=13) for seen in ~np.isnan(value).T], axis=1)
+    assert not equal or (found.n_eff == given).all()
     for d in range(2):
         for m in range(13):
             own = (item_of == m) & ~np.isnan(value[:, d])
@@ -43,7 +57,7 @@ def test_weighted_means_with_and_without_each_rating(table):
             rest = (item_of == item_of[j]) & (np.arange(len(value)) != j) & ~np.isnan(value[:, d])
             expected = np.average(value[rest, d], weights=weight[rest, d]) if rest.any() else np.nan
             if not np.isnan(value[j, d]):
-                np.testing.assert_allclose(found.left_out[j, d], expected)
+                np.testing.assert_allclose(left_out[j, d], expected)
 
 
 def test_all_weights_zero_means_equal_weights():

@@ -158,10 +158,10 @@ def settle(rows: Rows, time: np.ndarray | None, policy: str | None) -> tuple[Row
     """Rows (and their times) without repetitions, and what is to be told; DataError if they contradict each other."""
     if policy is not None and policy not in POLICIES:
         raise SettingsError(f"duplicates must be one of {', '.join(POLICIES)}, not '{policy}'")
-    claim = rows.claim
-    order, twice = sorted_claims(claim, time)
+    order, twice = rows.by_claim if time is None else sorted_claims(rows.claim, time)
     if twice is None:
         return rows, time, []
+    claim = rows.claim
     new = np.diff(claim[order]) != 0
     if time is not None:
         new |= np.diff(time[order]) != 0

@@ -97,8 +97,9 @@ def described_by_name(column: str) -> str | None:
 
 def described_by_numbers(value: np.ndarray, item: np.ndarray, annotator: np.ndarray) -> str | None:
     """What a column (rows,) is by how it varies with the codes of items and annotators, if that is no rating."""
-    known = ~np.isnan(value)
-    number, item, annotator = value[known], item[known], annotator[known]
+    known, number = ~np.isnan(value), value
+    if not known.all():
+        number, item, annotator = value[known], item[known], annotator[known]
     if len(number) <= FEW_ROWS:
         return None
     if (number == number[0]).all():

@@ -173,8 +173,7 @@ def _column_ids(found: Collected, column: int, coded: Coded, cells: Sequence[str
     values = found.table.original(column, first if found.kept is None else found.kept[first])
     if values is None:
         values = nw.from_native(_as_a_reader_takes(pl.Series(cells, dtype=pl.String)), series_only=True)
-    place = {label: index for index, label in enumerate(coded.labels)}
-    return Identifiers(found.table.columns[column], place, values)
+    return Identifiers(found.table.columns[column], coded.labels, values)
 
 
 def _as_a_reader_takes(cells: pl.Series) -> pl.Series:
@@ -183,6 +182,8 @@ def _as_a_reader_takes(cells: pl.Series) -> pl.Series:
 
 def _typed(ids: Identifiers, labels: Sequence[str]) -> Any:
     """The ids behind labels; the labels themselves where one is not from the table."""
+    if ids.labels == tuple(labels):
+        return ids.values
     if any(label not in ids.place for label in labels):
         return labels
     return ids.values[[ids.place[label] for label in labels]]

@@ -47,29 +47,47 @@ class LabelColumn:
 
     def finish(self) -> Coded:
         """The distinct labels sorted, and the number of each row's label among them; an empty label comes first."""
-        rows = pl.concat(self._parts).to_frame()
+        rows = pl.concat(self._parts).to_frame().with_row_index("row")
         self._parts = []
-        raw = rows.unique().with_columns(pl.col("label").str.strip_chars().alias("name"))
-        names = _sorted(raw.get_column("name").unique())
-        place = names.to_frame("name").with_row_index("code")
-        code = raw.join(place, on="name").select("label", pl.col("code").cast(pl.Int32))
-        found = rows.lazy().join(code.lazy(), on="label", how="left", maintain_order="left").select("code").collect()
+        grouped = rows.group_by("label").agg("row")
+        label, rows_each = grouped.get_column("label"), grouped.get_column("row").list.len().to_numpy()
+        name = label.str.strip_chars()
+        names, code = _in_order(name) if name.equals(label) else _numbered(name)
+        found = np.empty(len(rows), dtype=np.int32)
+        found[grouped.get_column("row").explode().to_numpy()] = np.repeat(code, rows_each)
+        return Coded(self._every_row(found), tuple(names.to_list()), self.name)
+
+    def _every_row(self, code: np.ndarray) -> np.ndarray:
+        """The codes of runs as those of rows."""
         run = np.concatenate(self._runs)
-        return Coded(np.repeat(found.get_column("code").to_numpy(), run), tuple(names.to_list()), self.name)
+        return code if len(run) == run.sum() else np.repeat(code, run)
 
 
-def _sorted(names: pl.Series) -> pl.Series:
-    """Distinct labels in canonical order; those that are one word and a number are sorted without Python.
+def _numbered(names: pl.Series) -> tuple[pl.Series, np.ndarray]:
+    """The distinct labels in canonical order, and the number of each among them."""
+    found, _ = _in_order(names.unique())
+    numbers = found.to_frame("name").with_row_index("code")
+    return found, names.to_frame("name").join(numbers, on="name", how="left", maintain_order="left")["code"].to_numpy()
+
+
+def _in_order(names: pl.Series) -> tuple[pl.Series, np.ndarray]:
+    """Distinct labels in canonical order, and the place of each; one word and a number are sorted without Python.
 
     Numbers may be filled up with zeros if all of them have the same width: `01` and `1` are two labels.
     """
     split = names.str.extract_groups(r"^(.*?)([0-9]{1,18})$").struct
     word, number = split[0], split[1]
+    order = None
     if number.null_count() == 0 and word.n_unique() == 1:
         padded = number.str.starts_with("0") & (number.str.len_bytes() > 1)
         if not padded.any() or number.str.len_bytes().n_unique() == 1:
-            return names.gather(number.cast(pl.Int64).arg_sort())
-    return pl.Series(sort_labels(names.to_list()), dtype=pl.String)
+            order = number.cast(pl.Int64).arg_sort().to_numpy()
+    if order is None:
+        place = {name: row for row, name in enumerate(names.to_list())}
+        order = np.array([place[name] for name in sort_labels(place)], dtype=np.int64)
+    code = np.empty(len(order), dtype=np.int32)
+    code[order] = np.arange(len(order), dtype=np.int32)
+    return names.gather(order), code
 
 
 def as_label(value: object) -> str:

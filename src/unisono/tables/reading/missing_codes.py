@@ -167,8 +167,10 @@ def _in_several(rows: Rows, free: Sequence[int]) -> dict[int, _Apart]:
     found: dict[float, dict[int, _Apart]] = {}
     for d in free:
         value = rows.look(d)
+        if np.fmax.reduce(value, initial=-np.inf) not in (8.0, 9.0):
+            continue
         different, times = np.unique(value[~np.isnan(value)], return_counts=True)
-        if len(different) < 4 or different[-1] not in (8.0, 9.0) or times[:-1].sum() < ENOUGH:
+        if len(different) < 4 or times[:-1].sum() < ENOUGH:
             continue
         steps = np.diff(different)
         if steps[-1] >= 2 and (steps[:-1] == 1).all() and different[0] in (0.0, 1.0):

@@ -27,7 +27,7 @@ from unisono.tables.reading.data_frames import identifiers, kind_of, part_identi
 from unisono.tables.reading.missing_codes import refuse_codes
 from unisono.tables.reading.open_table import open_table
 from unisono.tables.reading.table_layout import Arranged, Column, Layout, arrange
-from unisono.tables.reading.table_rows import Collected, Rows, sorted_claims
+from unisono.tables.reading.table_rows import Collected, Rows
 from unisono.tables.reading.time_series import TIME_UNITS, Timing, series_ratings, series_table
 
 Names = Mapping[str, str] | Sequence[str] | str | None  # NAME -> COLUMN, names that are columns, or one of them
@@ -199,7 +199,7 @@ def read_item_table(
 
 
 def _item_numbers(rows: Rows) -> ItemTable:
-    order, _ = sorted_claims(rows.claim)
+    order, _ = rows.by_claim
     value = np.empty((len(order), len(rows.dimensions)))
     for d in range(len(rows.dimensions)):
         value[:, d] = rows.numbers(d)[order]
@@ -208,20 +208,23 @@ def _item_numbers(rows: Rows) -> ItemTable:
 
 def _item_ratings(rows: Rows) -> Ratings:
     assert rows.annotators is not None
-    order, _ = sorted_claims(rows.claim)
-    pair = rows.pair[order]
+    order, _ = rows.by_claim
+    item_of, annotator_of = rows.items.code[order], rows.annotators.code[order]
     # In order of claims, rows about one judgement lie together.
-    first = np.concatenate([[True], np.diff(pair) > 0])
-    judgement = np.cumsum(first) - 1
-    value = np.full((int(judgement[-1]) + 1, len(rows.dimensions)), np.nan)
+    first = np.append(True, (item_of[1:] != item_of[:-1]) | (annotator_of[1:] != annotator_of[:-1]))
+    judgement = None if first.all() else np.cumsum(first) - 1
+    value = np.full((int(first.sum()), len(rows.dimensions)), np.nan, order="F")
     for d in range(len(rows.dimensions)):
         number = rows.numbers(d)[order]
-        given = ~np.isnan(number)
-        value[judgement[given], d] = number[given]
+        if judgement is None:
+            value[:, d] = number
+        else:
+            given = ~np.isnan(number)
+            value[judgement[given], d] = number[given]
     return Ratings.from_judgements(
         value,
-        pair[first] // len(rows.annotators.labels),
-        pair[first] % len(rows.annotators.labels),
+        item_of[first],
+        annotator_of[first],
         items=rows.items.labels,
         annotators=rows.annotators.labels,
         dimensions=rows.dimensions,

@@ -9,10 +9,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from unisono.errors import DataError
+from unisono.maths.grouped_sums import rows_by_group
 from unisono.tables.answer_scale import Ends, span
 from unisono.tables.item_table import Hasty, LeftOut, Repeating
 from unisono.tables.reading import problems
@@ -177,6 +179,11 @@ class Rows(ABC):
     def claim(self) -> np.ndarray:
         """(rows,) one number for each place that only one row (at one time) may fill."""
 
+    @cached_property
+    def by_claim(self) -> tuple[np.ndarray, tuple[int, int] | None]:
+        """Rows sorted by claim, and the first two in the file that make the same one."""
+        return sorted_claims(self.claim)
+
     @property
     @abstractmethod
     def sources(self) -> dict[str, str]:
@@ -307,8 +314,9 @@ class LongRows(Rows):
 def sorted_claims(claim: np.ndarray, time: np.ndarray | None = None) -> tuple[np.ndarray, tuple[int, int] | None]:
     """Rows sorted by claim (and time), and the first two rows in the file that make the same one."""
     if time is None:
-        order = np.arange(len(claim)) if np.all(np.diff(claim) > 0) else np.argsort(claim, kind="stable")
-        same = np.flatnonzero(np.diff(claim[order]) == 0)
+        order = np.arange(len(claim)) if np.all(claim[1:] > claim[:-1]) else rows_by_group(claim)
+        placed = claim[order]
+        same = np.flatnonzero(placed[1:] == placed[:-1])
     else:
         order = np.lexsort((time, claim))
         same = np.flatnonzero((np.diff(claim[order]) == 0) & (np.diff(time[order]) == 0))
