@@ -30,6 +30,8 @@ from unisono.maths.systems.mixed_model import Chance, MixedFit
 from unisono.maths.systems.score_design import ANNOTATORS, FAVOURITES
 from unisono.maths.systems.system_priors import DRAWS, DUST, PAIR_DRAWS, SIDE, SINGLE_DRAWS
 
+NEWTON_STEPS, NEWTON_SETTLED = 60, 1e-13  # numerical: of the width of an interval
+
 
 class Sources(NamedTuple):
     """Sources (c,) of the error of means: their covariances at a variance of one, and what their variances may be."""
@@ -177,13 +179,16 @@ def half_widths(one: Means, contrasts: np.ndarray, level: float, rng: np.random.
     variance = np.einsum("qs,st,qt->q", contrasts, one.cov - one.by_people, contrasts) * grown[:, None]
     for part, theta in people:
         variance += theta[:, None] * np.einsum("qs,st,qt->q", contrasts, part, contrasts)
-    sd = np.sqrt(np.maximum(variance, np.finfo(float).tiny))
-    low, high = np.zeros(len(contrasts)), 40 * np.sqrt(np.maximum(np.median(variance, axis=0), 0.0))
-    for _ in range(50):
-        half = (low + high) / 2
-        inside = special.erf(half / sd / np.sqrt(2)).mean(axis=0) < level
-        low, high = np.where(inside, half, low), np.where(inside, high, half)
-    return np.asarray(high)
+    tiny = np.finfo(float).tiny
+    sd = np.sqrt(np.maximum(variance, tiny))
+    half = special.ndtri((1 + level) / 2) * np.sqrt(variance.clip(0).mean(axis=0))
+    for _ in range(NEWTON_STEPS):  # what is inside is concave in half: from below, steps never go too far
+        inside = special.erf(half / sd / np.sqrt(2)).mean(axis=0) - level
+        slope = np.sqrt(2 / np.pi) * (np.exp(-(half**2) / sd**2 / 2) / sd).mean(axis=0)
+        before, half = half, np.maximum(half - inside / np.maximum(slope, tiny), half / 4)
+        if np.all(np.abs(half - before) <= NEWTON_SETTLED * half):
+            break
+    return np.asarray(half)
 
 
 def dimension_correlation(influence: Sequence[np.ndarray]) -> np.ndarray:
