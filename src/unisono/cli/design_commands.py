@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 
 SHOWN = 10  # items named
+PANEL = ("leniency", "gain", "shared_error", "share", "effective")
 MEANINGS = (
     "r: correlation with the mean of people; gain: change of the answer per unit of truth; leniency: answer less "
     "people's. effective: independent judges that would be worth as much."
@@ -99,13 +100,14 @@ def judges_command(
 
 def _show(found: JudgesReport) -> None:
     tell(f"Judges beside '{found.reference}', who rated {found.labelled} items; the best first")
-    print_table(["judge", "verdict", "on", "r", "gain", "leniency"], found.verdict_rows())
+    print_table(["judge", "verdict", "r", "gain", "leniency"], found.verdict_rows())
     tell(MEANINGS)
     panel, rows = found.group_columns(), []
     for at, kind in enumerate(panel["kind"]):
-        figures = [float(panel[name][at]) for name in ("leniency", "gain", "shared_error", "share", "effective")]
-        rows.append([f"{kind}, {panel['dimension'][at]}", *(number(figure, 2) for figure in figures)])
-    print_table(["group", "leniency", "gain", "shared error", "share", "effective"], rows)
+        if kind != found.reference:  # whose leniency is 0 and gain 1: they define the truth
+            figures = [float(panel[name][at]) for name in PANEL]
+            rows.append([f"{kind}, {panel['dimension'][at]}", *(number(figure, 2) for figure in figures)])
+    print_table(["group", *(name.replace("_", " ") for name in PANEL)], rows)
     tell(found.people_needed(TARGET))
     _show_effects(found.effects)
     if found.systems is not None:

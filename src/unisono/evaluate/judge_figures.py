@@ -46,8 +46,7 @@ def judge_rows(
     """All judges on all dimensions, the best on average first; `judges` and `people` are places of annotators."""
     found, nothing = [], (float("nan"), float("nan"))
     for d in range(ratings.D):
-        table = np.full((ratings.M, ratings.K), np.nan)
-        table[ratings.item_of, ratings.annotator_of] = ratings.value[:, d]
+        table = _answers(ratings, d)
         labelled = np.isfinite(table[:, people]).any(axis=1)
         table = table[labelled]
         groups = [None, None] if scores is None else _systems_and_families(scores, labelled)
@@ -62,6 +61,24 @@ def judge_rows(
         k: np.mean([np.nan_to_num(row.beside.correlation, nan=-1.0) for row in found if row.judge == k]) for k in judges
     }
     return sorted(found, key=lambda row: (-mean[row.judge], row.judge, row.dimension))
+
+
+def people_with_each_other(ratings: Ratings, people: np.ndarray) -> np.ndarray:
+    """(D,) correlation of a person with the mean of the others, on average; NaN where too few items tell."""
+    found = np.full(ratings.D, np.nan)
+    for d in range(ratings.D):
+        table = _answers(ratings, d)[:, people]
+        each = [beside_people(table[:, j], np.delete(table, j, axis=1)).correlation for j in range(len(people))]
+        if np.isfinite(each).any():
+            found[d] = np.nanmean(each)
+    return found
+
+
+def _answers(ratings: Ratings, d: int) -> np.ndarray:
+    """(M, K) on dimension d, NaN where there are none."""
+    table = np.full((ratings.M, ratings.K), np.nan)
+    table[ratings.item_of, ratings.annotator_of] = ratings.value[:, d]
+    return table
 
 
 def family(name: str) -> str:
@@ -124,9 +141,7 @@ class RepeatedAnswers(NamedTuple):
     def consistency(self, name: str, d: int) -> tuple[float, float]:
         """Of an annotator's answers on a dimension with each other, and their sd around its mean."""
         ratings, own = self.ratings, [k for k, who in enumerate(self.who) if who == name]
-        table = np.full((ratings.M, ratings.K), np.nan)
-        table[ratings.item_of, ratings.annotator_of] = ratings.value[:, d]
-        return own_consistency(table[:, own])
+        return own_consistency(_answers(ratings, d)[:, own])
 
 
 def _favoured(of: np.ndarray, judge: np.ndarray, people: np.ndarray) -> int:

@@ -15,13 +15,13 @@ import numpy as np
 import polars as pl
 
 from unisono.errors import DataError, SettingsError
-from unisono.evaluate.judge_figures import JudgeRow, RepeatedAnswers, judge_rows
+from unisono.evaluate.judge_figures import JudgeRow, RepeatedAnswers, judge_rows, people_with_each_other
 from unisono.evaluate.leaderboard_results import Leaderboard
 from unisono.evaluate.system_leaderboard import measure_leaderboard
 from unisono.fusers.fusion_results import Annotators, Fused
 from unisono.fusers.group_tables import GroupTable
 from unisono.fusers.grouped_annotators import Groups
-from unisono.maths.groups.judge_tests import EPSILON, HARMFUL, USELESS, change_probability
+from unisono.maths.groups.judge_tests import EPSILON, HARMFUL, USELESS, VERDICTS, change_probability, short_verdict
 from unisono.maths.items.item_estimates import expected_reduction, rating_information
 from unisono.tables.annotator_kinds import divide
 from unisono.tables.exporting.result_folder import write_results
@@ -33,7 +33,7 @@ from unisono.tables.reading.scores_of_systems import labelled_scores
 FORMAT = "judges/1"  # of the plain values, as docs/schemas has it
 CHANGED = 0.01  # p from which a correlation is not what it was
 TARGET = 0.9  # correlation of estimate and truth that is reckoned enough
-MOST_LETTERS = 18  # of names of dimensions in a line of 80 columns
+MOST_LETTERS = 36  # of a verdict in a line of 80 columns
 MOST_PEOPLE = 5  # ratings by people per item up to which errors are foretold
 
 
@@ -45,6 +45,7 @@ class JudgesReport(Introduced):
     reference: str
     annotators: Annotators
     rows: list[JudgeRow]
+    people: np.ndarray  # (D,) correlation of a person with the mean of the others, on average
     groups: GroupTable
     labelled: int
     rated: float  # ratings by people per item, on average
@@ -88,16 +89,22 @@ class JudgesReport(Introduced):
         return named | marginal | tested | {"people_compared": row.test.people} | partial
 
     def group_columns(self) -> dict[str, Any]:
-        """The columns of groups.csv; correlation, gain and leniency of judges are averages of the members'."""
+        """The columns of groups.csv; correlation, gain and leniency are averages of the members', beside people.
+
+        People define the truth: their gain is 1 and their leniency 0 on average; each is correlated with the others.
+        """
         table = dict(self.groups.columns())
         kinds, dimensions = self.annotators.kind or (), self.annotators.dimensions
         table["gain"], table["leniency"] = (np.array(table[name], dtype=float) for name in ("gain", "leniency"))
         table["correlation"] = np.full(len(table["gain"]), np.nan)
-        for at, (kind, dimension) in enumerate(zip(table["kind"], table["dimension"], strict=True)):
-            own = [r.beside for r in self.rows if kinds[r.judge] == kind and dimensions[r.dimension] == dimension]
-            known = [one for one in own if np.isfinite(one.correlation)]
+        beside = [(kinds[row.judge], dimensions[row.dimension], row.beside) for row in self.rows]
+        for at, place in enumerate(zip(table["kind"], table["dimension"], strict=True)):
+            known = [one for *of, one in beside if (*of,) == place and np.isfinite(one.correlation)]
             for name in ("gain", "leniency", "correlation") if known else ():
                 table[name][at] = np.mean([getattr(one, name) for one in known])
+            if place[0] == self.reference:
+                told = self.people[dimensions.index(place[1])]
+                table["gain"][at], table["leniency"][at], table["correlation"][at] = 1.0, 0.0, told
         return table
 
     def tables(self) -> dict[str, dict[str, Any]]:
@@ -116,37 +123,48 @@ class JudgesReport(Introduced):
             found |= {f"{name}.csv": columns for name, columns in self.systems.tables().items()}
         return found
 
-    def verdicts(self) -> list[tuple[str, str, list[JudgeRow]]]:
-        """Judge, verdict, and the rows for which it holds: one or a few for every judge."""
-        found: dict[tuple[str, str], list[JudgeRow]] = {}
+    def judged(self) -> dict[str, list[JudgeRow]]:
+        """The rows of every judge, the best judge first."""
+        found: dict[str, list[JudgeRow]] = {}
         for row in self.rows:
-            name = self.annotators.annotators[row.judge]
-            found.setdefault((name, row.verdict.split(":")[0].split(",")[0]), []).append(row)
-        return [(name, said, rows) for (name, said), rows in found.items()]
+            found.setdefault(self.annotators.annotators[row.judge], []).append(row)
+        return found
 
     def verdict_rows(self) -> list[list[str]]:
-        """Judge, verdict, dimensions, and mean correlation, gain and leniency over them, for a narrow table."""
-        every, shown = len(self.annotators.dimensions), []
-        for name, said, rows in self.verdicts():
-            figures = [np.mean([getattr(r.beside, what) for r in rows]) for what in ("correlation", "gain", "leniency")]
-            where = "all" if len(rows) == every else ", ".join(self.annotators.dimensions[r.dimension] for r in rows)
-            short = where if len(where) <= MOST_LETTERS else f"{len(rows)} of {every}"
-            shown.append([name, said, short, *(f"{x:.2f}" if np.isfinite(x) else "–" for x in figures)])
+        """Judge, verdict, and mean correlation, gain and leniency over dimensions: a line of 80 columns for each."""
+        shown = []
+        for name, rows in self.judged().items():
+            each = ([getattr(row.beside, what) for row in rows] for what in ("correlation", "gain", "leniency"))
+            figures = [np.mean([x for x in own if np.isfinite(x)] or [np.nan]) for own in each]
+            shown.append([name, self._verdict(rows), *(f"{x:.2f}" if np.isfinite(x) else "–" for x in figures)])
         return shown
+
+    def _verdict(self, rows: list[JudgeRow], whole: bool = False) -> str:
+        """In one line, the best first, with where each part of it holds: by name, or by number where that is long."""
+        parts: dict[str, list[str]] = {}
+        for row in rows:
+            parts.setdefault(short_verdict(row.verdict), []).append(self.annotators.dimensions[row.dimension])
+        best_first = sorted(parts.items(), key=lambda part: VERDICTS.index(part[0]))
+        if whole:
+            return ", ".join(f"{said} on {listed(on)}" for said, on in best_first)
+        if len(parts) == 1:
+            return best_first[0][0]
+        short = [(said.removesuffix(" a person"), on) for said, on in best_first]
+        named = ", ".join(f"{said} on {on[0] if len(on) == 1 else len(on)}" for said, on in short)
+        return named if len(named) <= MOST_LETTERS else ", ".join(f"{said} {len(on)}" for said, on in short)
 
     def _introduction(self) -> Introduction:
         title = f"{self.source}: judges beside '{self.reference}', who rated {counted(self.labelled, 'item')}"
-        header = ("judge", "verdict", "on", "r", "gain", "leniency")
+        header = ("judge", "verdict", "r", "gain", "leniency")
         hint = "See .judges, .summary(), .tables() and .save(directory)."
         return Introduction.of(title, header, self.verdict_rows(), hint)
 
     def summary(self) -> str:
         """The result in words."""
         lines = [f"{self.source}: judges beside '{self.reference}', who rated {counted(self.labelled, 'item')}", ""]
-        for name, said, rows in self.verdicts():
-            on = listed([self.annotators.dimensions[row.dimension] for row in rows])
+        for name, rows in self.judged().items():
             r = np.mean([row.beside.correlation for row in rows])
-            lines.append(f"{name}: {said} (on {on}; correlation with people {r:.2f})")
+            lines.append(f"{name}: {self._verdict(rows, whole=True)} (correlation with people {r:.2f})")
         return "\n".join([*lines, "", self.people_needed(TARGET)]) + "\n"
 
     def people_needed(self, target: float) -> str:
@@ -234,7 +252,8 @@ def measure_judges(
     if not division.reference:
         raise DataError(
             f"{ratings.source}: judges are looked at beside people, and here is one kind of annotators. "
-            "Say who is who with a column 'kind', --kind or --humans."
+            "Say who is who with a column 'kind', --kind or --humans. "
+            "Means of systems need no people beside judges: see `unisono leaderboard`."
         )
     # What judges tell of a truth counts here, also of items whose truth is what people say.
     fuser = Groups(reference_kind=reference_kind, shared=shared, estimate="posterior")
@@ -255,6 +274,7 @@ def measure_judges(
         reference=division.names[0],
         annotators=fuser.describe(),
         rows=judge_rows(ratings, judges, people, epsilon, scores, again),
+        people=people_with_each_other(ratings, people),
         groups=fuser.groups(),
         labelled=learned.labelled,
         rated=float(given.sum() / ratings.M),

@@ -73,7 +73,7 @@ def test_systems_and_prompts_are_columns_of_a_table(tmp_path):
 
 def test_judges_need_people_beside_them():
     bare, _ = judged_ratings(kinds=False)
-    with pytest.raises(un.DataError, match="one kind of annotators"):
+    with pytest.raises(un.DataError, match=r"one kind of annotators.*see `unisono leaderboard`"):
         un.judges(bare)
     few, _ = judged_ratings(labels=5, items=40)
     with pytest.raises(un.DataError, match=r"there is one system, 'a'"):
@@ -148,6 +148,9 @@ def test_figures_of_a_group_are_averages_of_its_members():
     found = un.judges(rated())
     groups = pl.DataFrame(found.group_columns())
     panel = groups.filter(pl.col("kind") == "judge").row(0, named=True)
+    people = groups.filter(pl.col("kind") == "human").row(0, named=True)
+    assert (people["gain"], people["leniency"]) == (1, 0)
+    assert 0.4 < people["correlation"] < 1
     for name in ("gain", "leniency", "correlation"):
         assert panel[name] == pytest.approx(found.judges[name].mean())
     fused = un.fuse(rated(), dims=["quality"])
@@ -155,6 +158,27 @@ def test_figures_of_a_group_are_averages_of_its_members():
     own = pl.DataFrame(fused.fuser.groups().columns()).filter(pl.col("kind") == "judge").row(0, named=True)
     assert own["leniency"] == pytest.approx(members["bias"].mean())
     assert own["gain"] == pytest.approx(members["gain"].mean())
+
+
+def test_every_judge_has_one_line_of_80_columns():
+    """Also where it deserves something else on every dimension."""
+    parts = [rated(seed).rename({"quality": f"q{seed}"}) for seed in range(4)]
+    frame = parts[0]
+    for part in parts[1:]:
+        frame = frame.join(part, on=["item", "system", "annotator", "kind"])
+    turned = pl.when(pl.col("annotator") == "equal").then
+    frame = frame.with_columns(turned(6 - pl.col("q1")).otherwise("q1").alias("q1"))
+    frame = frame.with_columns(turned(3.0).otherwise("q2").alias("q2"))
+    found = un.judges(frame, reading={"dims": [f"q{d}" for d in range(4)]})
+    shown = {row[0]: row[1:] for row in found.verdict_rows()}
+    assert list(shown) == list(found.judged())
+    assert len(shown) == 6
+    assert shown["equal"][0] == "may replace 2, useless 1, harmful 1"
+    assert shown["random"][0] == "useless"
+    assert max(len(name) + sum(2 + len(cell) for cell in cells) for name, cells in shown.items()) <= 80
+    assert "equal: may replace a person on 'q0' and 'q3', useless on 'q2'" in found.summary()
+    short = un.judges(frame, reading={"dims": ["q0", "q1"]}).verdict_rows()
+    assert {row[0]: row[1] for row in short}["equal"] == "may replace on q0, harmful on q1"
 
 
 def test_people_needed_are_counted_from_none(judged):

@@ -270,6 +270,19 @@ def test_where_every_item_has_the_same_people_means_are_their_averages():
             assert mean == pytest.approx(expected[system], abs=1e-6)
 
 
+@pytest.mark.parametrize("model", [name for name in un.MODELS if un.MODELS[name].fuser is not None])
+def test_after_any_fusion_means_are_averages_of_people_not_of_estimates(model):
+    """Estimates of items are drawn to the mean of all; averages over sets of items must not be."""
+    people = rated_by_all(0).filter(pl.col("kind") == "human").drop("kind")
+    people = people.with_columns(style=pl.col("quality") ** 2, item=pl.concat_str("prompt", "system"))
+    found = un.fuse(people, model=model, dims=["quality", "style"]).leaderboard(by="system", prompt="prompt").systems
+    expected = people.group_by("system").agg(pl.col("quality", "style").mean())
+    for row in expected.iter_rows(named=True):
+        own = found.filter(pl.col("system") == row["system"])
+        mean = dict(zip(own["dimension"], own["mean"], strict=True))
+        assert (mean["quality"], mean["style"]) == pytest.approx((row["quality"], row["style"]), abs=1e-6)
+
+
 def rated_by_all(seed):
     """Three people and two judges, who hate the second system, on every output."""
     rng = np.random.default_rng(seed)

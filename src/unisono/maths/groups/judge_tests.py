@@ -176,7 +176,7 @@ def own_consistency(answers: np.ndarray) -> tuple[float, float]:
     return (B - W) / total if total > 0 else float("nan"), float(np.sqrt(W))
 
 
-REPLACES, HELPS, USELESS, HARMFUL = "may replace a person", "helps", "useless", "harmful"
+VERDICTS = REPLACES, HELPS, USELESS, HARMFUL = "may replace a person", "helps", "useless", "harmful"
 
 
 def verdict(found: Beside, test: Alternative, epsilon: float = EPSILON) -> str:
@@ -190,6 +190,11 @@ def verdict(found: Beside, test: Alternative, epsilon: float = EPSILON) -> str:
     if test.passes and test.likeness >= 1 - epsilon:
         return REPLACES
     return HELPS if found.skilled else f"{HELPS}, once its level and gain are corrected"
+
+
+def short_verdict(said: str) -> str:
+    """The verdict without what follows."""
+    return next(one for one in VERDICTS if said.startswith(one))
 
 
 def change_probability(first: float, n: int, second: float, m: int) -> float:
