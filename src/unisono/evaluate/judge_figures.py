@@ -68,7 +68,9 @@ def people_with_each_other(ratings: Ratings, people: np.ndarray) -> np.ndarray:
     found = np.full(ratings.D, np.nan)
     for d in range(ratings.D):
         table = _answers(ratings, d)[:, people]
-        each = [beside_people(table[:, j], np.delete(table, j, axis=1)).correlation for j in range(len(people))]
+        several = table[np.isfinite(table).sum(axis=1) > 1]
+        own = [several[np.isfinite(several[:, j])] for j in range(len(people))]  # only what this person rated
+        each = [beside_people(part[:, j], np.delete(part, j, axis=1)).correlation for j, part in enumerate(own)]
         if np.isfinite(each).any():
             found[d] = np.nanmean(each)
     return found

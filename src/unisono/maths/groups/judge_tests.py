@@ -58,19 +58,20 @@ class Alternative(NamedTuple):
 def alternative_test(judge: np.ndarray, people: np.ndarray, epsilon: float = EPSILON) -> Alternative:
     """Ratings of a judge (M,) against those of people (M, K), NaN where missing.                    eq. K5, eq. K6"""
     p, advantage, shared, told = [], [], [], []
+    rated = np.isfinite(people)
+    both = np.isfinite(judge) & (rated.sum(axis=1) > 1)
     for j in range(people.shape[1]):
-        others = np.delete(people, j, axis=1)
-        count = np.isfinite(others).sum(axis=1)
-        use = np.isfinite(judge) & np.isfinite(people[:, j]) & (count > 0)
+        use = both & rated[:, j]
         if use.sum() < FEWEST_ITEMS:
             continue
-        own = _nearness(people[use, j], others[use])
-        theirs = _nearness(judge[use], others[use])
+        others = np.delete(people[use], j, axis=1)
+        own = _nearness(people[use, j], others)
+        theirs = _nearness(judge[use], others)
         W = (own >= theirs).astype(float) - (theirs >= own)
         p.append(_below(W, epsilon))
         advantage.append(float((theirs >= own).mean()))
         shared.append(int(use.sum()))
-        mean = np.nanmean(others[use], axis=1)
+        mean = np.nanmean(others, axis=1)
         told.append((_correlation(judge[use], mean), _correlation(people[use, j], mean)))
     if not p:
         return Alternative(float("nan"), float("nan"), 0, 0.0)
