@@ -69,6 +69,11 @@ class ItemPosteriors:
             data = cautious(data, self.params, self.weights).of(data)
         return completed_posterior(data, self.params)
 
+    @property
+    def precision(self) -> np.ndarray | None:
+        """(J,) of judgements, beside their annotator's; None where all are alike."""
+        return None if self.weights is None else self.weights.of(self.data).weight
+
     @cached_property
     def posterior(self) -> Posterior:
         """Truths, with what ratings at the ends of the scale leave open."""
