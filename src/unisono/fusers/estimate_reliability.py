@@ -74,8 +74,8 @@ class Within(NamedTuple):
 def squares_within(items: ItemPosteriors) -> Within:
     """Squares of answers around their item's weighted mean over their variances, and how many answers.
 
-    With what not knowing the annotators adds, since their rows are fitted to the same answers. Where judgements differ in
-    precision, the posteriors know it already, and their variances count as they are.
+    With what not knowing the annotators adds, since their rows are fitted to the same answers. How precise judgements
+    and items are is part of the variances: the posteriors know it already.
     """
     data, params = items.data, items.params
     who, item = data.annotator_of.astype(np.intp), data.item_of
