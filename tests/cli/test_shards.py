@@ -86,7 +86,7 @@ def test_a_pattern_for_parquet_files(folder, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("--features", "ratings.csv", "--out", "o"), "--features is for tables in memory"),
+        (("--kind", "judge=rater1", "--out", "o"), "--kind is for tables in memory"),
         (("--model", "mean", "--out", "o"), "'auto' or 'joint', not with 'mean'"),
         (("--item", "item", "--out", "o"), "--item is for tables in memory"),
         (("--window", "3", "--out", "o"), "--window is for tables in memory"),
@@ -114,6 +114,20 @@ def test_a_later_batch_starts_from_an_earlier_fit(folder, tmp_path):
     assert later["annotators"] == first["annotators"]
     behind = [np.load(tmp_path / name / "fit" / "arrays.npz")["items_behind"] for name in ("first", "later")]
     assert behind == [300, 600]
+
+
+def test_features_and_known_truths_come_along(folder, tmp_path):
+    items = pl.read_csv(folder / "ratings.csv")["item"].unique().sort()
+    pl.DataFrame({"item": items, "length": np.arange(len(items)) % 7.0}).write_csv(tmp_path / "features.csv")
+    pl.DataFrame({"item": items[:5], "valence": [3.0, 4.0, 5.0, 4.0, 3.0]}).write_csv(tmp_path / "gold.csv")
+    beside = ("--features", tmp_path / "features.csv", "--gold", tmp_path / "gold.csv", "--no-report", "--json")
+    for source in ("ratings.csv", "shards"):
+        done = unisono_here("fuse", source, *beside, "--out", tmp_path / source, cwd=folder)
+        assert done.returncode == 0, done.stderr
+    one, other = (json.loads((tmp_path / name / "summary.json").read_text()) for name in ("ratings.csv", "shards"))
+    assert one["gold"] == other["gold"]
+    assert one["gold"]["items"] == 5
+    assert json.loads((tmp_path / "shards" / "fit" / "fit.json").read_text())["features"] == ["length"]
 
 
 def test_a_folder_without_shards(folder):

@@ -186,7 +186,7 @@ def test_a_checkpoint_belongs_to_its_ratings_and_settings(shards, tmp_path):
 
 
 def test_the_driver_holds_no_rows(serial):
-    data = serial.fitted.crowd.data
+    data = serial.fitted.found.rows.data
     assert data.M == 300
     for rows in (data.y, data.item_ptr, data.profile_of):
         assert set(rows.strides) == {0}

@@ -141,10 +141,10 @@ def fuse_command(
     find_model(model)  # a wrong name is said before anything is read
     find_category_model(category_model)
     if in_shards(ratings, engine, reading):
-        refused = {"features": features, "gold": gold, "kinds": kinds, "humans": humans}
-        refused |= {"covariates": covariates, "categories": categories}
+        refused = {"kinds": kinds, "humans": humans, "covariates": covariates, "categories": categories}
         refused |= {name: settings.pop(name) for name in OF_TRACES if name in settings}
-        how: dict[str, Any] = {"out": out, "report": report, "as_json": as_json, "refused": refused}
+        beside = {"features": side_table(features, reading, complete=True), "gold": side_table(gold, reading)}
+        how: dict[str, Any] = {"beside": beside, "out": out, "report": report, "as_json": as_json, "refused": refused}
         ctx.exit(fuse_in_shards(ratings, engine, reading, settings, copies=copies, model=model, start=start, **how))
     answers = read_answers_quietly(ratings, reading, categories)
     known, described = side_table(gold, reading), side_table(features, reading, complete=True)

@@ -103,12 +103,13 @@ def fuse_in_shards(
     copies: Any,
     model: str,
     start: Path | None,
+    beside: dict[str, Any],
     refused: dict[str, Any],
     out: Path | None,
     report: bool,
     as_json: bool,
 ) -> int:
-    """Fuses and writes; the exit code. `refused` are options that there are for tables in memory alone."""
+    """Fuses and writes; the exit code. `beside` are tables of items, `refused` options for tables in memory alone."""
     from unisono.scale.executors import open_engine
     from unisono.scale.sharded_fusion import fuse_shards
 
@@ -132,6 +133,7 @@ def fuse_in_shards(
                     missing=None if table else reading.get("missing"),
                     copies=copies,
                     start=start,
+                    **beside,
                     checkpoint=engine.checkpoint,
                     resume=engine.resume,
                     on_step=watching,

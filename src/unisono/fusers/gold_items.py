@@ -195,6 +195,14 @@ class GoldReport:
         }
 
 
+class Blind(NamedTuple):
+    """Estimates without known truths."""
+
+    estimate: np.ndarray  # (n, D) of the known items at least
+    mean: np.ndarray  # (D,) over all items
+    variance: np.ndarray  # (D,)
+
+
 class KnownLevel(NamedTuple):
     """What known truths say of level and scale; all (D,)."""
 
@@ -203,18 +211,18 @@ class KnownLevel(NamedTuple):
     slopes: tuple[Slope, ...]
 
 
-def known_level(estimate: np.ndarray, known: np.ndarray, turned: TurnedFit | None, *, obeyed: bool) -> KnownLevel:
-    """Of known truths (M, D) beside the estimates (M, D) without them; those that turned a dimension set nothing here.
+def known_level(blind: Blind, known: np.ndarray, turned: TurnedFit | None, *, obeyed: bool) -> KnownLevel:
+    """Of known truths (n, D) beside the estimates without them; those that turned a dimension set nothing here.
 
     Where they cannot mean what ratings mean they are `obeyed` all the same, or not.
     """
-    slopes = tuple(_slope(estimate[:, d], known[:, d], d, turned) for d in range(known.shape[1]))
+    slopes = tuple(_slope(blind.estimate[:, d], known[:, d], d, turned) for d in range(known.shape[1]))
     calibrating = known.copy()
     if turned is not None:
         calibrating[:, turned.places] = np.nan
     direction = np.array([-1.0 if slope.upside_down else 1.0 for slope in slopes])
     alone = np.array([slope.refuted and obeyed for slope in slopes])
-    return KnownLevel(*level_map(estimate, calibrating, direction, alone), slopes)
+    return KnownLevel(*level_map(blind.estimate, calibrating, blind.variance, direction, alone), slopes)
 
 
 def _slope(estimate: np.ndarray, known: np.ndarray, d: int, turned: TurnedFit | None) -> Slope:
@@ -244,18 +252,18 @@ def at_known_level(calibration: Calibration, scale: np.ndarray, offset: np.ndarr
 def report_gold(
     dimensions: tuple[str, ...],
     known: np.ndarray,
-    blind: np.ndarray,
+    blind: Blind,
     level: KnownLevel,
     turned: TurnedFit | None,
     params: ItemParams,
     scaling: Scaling,
 ) -> GoldReport:
-    """`blind` (M, D) are the estimates without known truths (M, D), `params` those at the end; standardised units.
+    """`blind` are the estimates without known truths (n, D), `params` those at the end; standardised units.
 
     Estimates with known truths among their observations equal these: their error is that on truths which were hidden.
     """
     scale, offset = level.scale, level.offset
-    miss = known - (scale * blind + offset)
+    miss = known - (scale * blind.estimate + offset)
     count = (~np.isnan(miss)).sum(axis=0)
     error = np.sqrt(np.where(count > 0, np.nansum(miss**2, axis=0) / np.maximum(count, 1), np.nan))
     observed = np.zeros(len(dimensions), dtype=bool)
@@ -269,7 +277,7 @@ def report_gold(
         dimensions,
         items=int((~np.isnan(known)).any(axis=1).sum()),
         observed=observed,
-        offset=((scale - 1) * blind.mean(axis=0) + offset) * scaling.scale,
+        offset=((scale - 1) * blind.mean + offset) * scaling.scale,
         scale=scale,
         error=error * scaling.scale,
         rating_error=np.sqrt(np.where(count > 0, rating, np.nan)) * scaling.scale,

@@ -13,7 +13,15 @@ import numpy as np
 
 from unisono.fusers.fuser import Progress
 from unisono.fusers.fusion_results import Fit, SharedError
-from unisono.fusers.gold_items import TurnedFit, at_known_level, known_level, part_of, report_gold
+from unisono.fusers.gold_items import (
+    Blind,
+    KnownLevel,
+    TurnedFit,
+    at_known_level,
+    known_level,
+    part_of,
+    report_gold,
+)
 from unisono.fusers.item_posteriors import ItemPosteriors, estimated_truth, restore_calibration
 from unisono.fusers.item_preparation import Prepared, ends_arrays, restore_ends, typical_annotators
 from unisono.fusers.standardisation import Scaling, restore_space, restored_scale, scale_arrays, with_newcomer
@@ -23,9 +31,9 @@ from unisono.maths.items.annotator_levels import tails
 from unisono.maths.items.annotator_rows import expected_gain
 from unisono.maths.items.bayes_bound import BayesSettings, BayesState
 from unisono.maths.items.bayes_em import bayes_step, settled
-from unisono.maths.items.bayes_start import PairsAt, bayes_settings, bayes_start
+from unisono.maths.items.bayes_start import bayes_settings, bayes_start
 from unisono.maths.items.item_data import ItemData
-from unisono.maths.items.item_gold import Turned, turned_by_gold
+from unisono.maths.items.item_gold import Climb, Turned, turned_by_gold
 from unisono.maths.items.item_params import (
     ItemParams,
     Structure,
@@ -36,7 +44,7 @@ from unisono.maths.items.item_params import (
     weighted_rows,
 )
 from unisono.maths.items.item_priors import Priors
-from unisono.maths.items.judgement_weights import equal_weights, long_tails
+from unisono.maths.items.judgement_weights import equal_weights, long_tails, tail_sums
 from unisono.maths.items.likelihood_em import MlSettings, em_step, paper_start
 from unisono.maths.items.truth_level import population_level
 from unisono.maths.raters.rater_diagnosis import Diagnosis, class_priors, competence
@@ -88,13 +96,8 @@ def anchored_settings(
     floor: np.ndarray,
     anchor: Anchor,
     diagnosis: Callable[[], Diagnosis] | None,
-    *,
-    pairs: PairsAt | None = None,
 ) -> BayesSettings:
-    """Settings of the variational model for an anchor; with a diagnosis, the average anchor has its gain priors.
-
-    `pairs`: those behind the targets, where the rows of the ratings lie elsewhere.
-    """
+    """Settings of the variational model for an anchor; with a diagnosis, the average anchor has its gain priors."""
     if anchor == "uncorrelated":
         # The correlation of the rated dimensions is what the annotators' common mixing is told from.
         return bayes_settings(data, structure, priors, floor, correlated=False)
@@ -106,7 +109,7 @@ def anchored_settings(
         # Where two disagree nothing says which one is a spammer.
         if structure.transform != "identity" and raters > FEWEST_COMPARED:
             classes = class_priors(diagnosis(), judgements)
-    return bayes_settings(data, structure, priors, floor, classes=classes, pairs=pairs, anchored=anchor != "none")
+    return bayes_settings(data, structure, priors, floor, classes=classes, anchored=anchor != "none")
 
 
 def estimate_ml(data: ItemData, settings: MlSettings, run: Run) -> Estimate:
@@ -125,55 +128,46 @@ def estimate_ml(data: ItemData, settings: MlSettings, run: Run) -> Estimate:
     return found(params, trace)
 
 
-Found = Callable[[BayesState, EmTrace], Estimate]
+def estimate_bayes(data: ItemData, settings: BayesSettings, run: Run, climb: Climb | None = None) -> Estimate:
+    """Variational EM without known truths; beside it what these turn, where that is better.
 
-
-def estimate_bayes(data: ItemData, settings: BayesSettings, run: Run) -> Estimate:
-    """Variational EM without known truths; beside it what these turn, where that is better."""
+    `climb`: how EM climbs where the rows of the ratings lie elsewhere.
+    """
     blind = data._replace(gold=None)
 
     def found(state: BayesState, trace: EmTrace) -> Estimate:
         return estimate_at(blind, state, trace, settings)
 
-    state, trace = _climb(blind, bayes_start(blind, settings), settings, run, found)
-    estimate = found(*_weighed(blind, state, trace, settings, run, found))
+    def here(part: ItemData, start: BayesState, how: BayesSettings) -> tuple[BayesState, EmTrace]:
+        listening = run if part is blind else run._replace(on_estimate=None)
+        return run_em(
+            lambda s: bayes_step(part, s, how),
+            start,
+            stop_when=settled(run.tol),
+            max_iter=run.max_iter,
+            on_step=reporter(listening, found),
+        )
+
+    climb = here if climb is None else climb
+    state, trace = climb(blind, bayes_start(blind, settings), settings)
+    estimate = found(*_weighed(blind, state, trace, settings, climb))
     if data.gold is None:
         return estimate
-
-    def climb(part: ItemData, start: BayesState, how: BayesSettings) -> tuple[BayesState, EmTrace]:
-        return _climb(part, start, how, run._replace(on_estimate=None), found)
-
     turned = turned_by_gold(data, state, float(trace.objective[-1]), settings, climb)
     return estimate._replace(turned=None if turned is None else _turned_estimate(turned, settings))
 
 
-def _climb(
-    data: ItemData,
-    start: BayesState,
-    settings: BayesSettings,
-    run: Run,
-    found: Found,
-) -> tuple[BayesState, EmTrace]:
-    return run_em(
-        lambda s: bayes_step(data, s, settings),
-        start,
-        stop_when=settled(run.tol),
-        max_iter=run.max_iter,
-        on_step=reporter(run, found),
-    )
-
-
 def _weighed(
-    data: ItemData, plain: BayesState, trace: EmTrace, settings: BayesSettings, run: Run, found: Found
+    data: ItemData, plain: BayesState, trace: EmTrace, settings: BayesSettings, climb: Climb
 ) -> tuple[BayesState, EmTrace]:
     """The same model with precisions of judgements and items, where normal errors do not describe the ratings.
 
     From the start, not from the normal fit, whose truths and noise have come to terms with slips.
     """
-    if not settings.slips or not long_tails(data, plain.params):
+    if not settings.slips or not long_tails(data.total(tail_sums, plain.params)):
         return plain, trace
     start = bayes_start(data, settings)._replace(weights=equal_weights(data))
-    state, weighed = _climb(data, start, settings, run, found)
+    state, weighed = climb(data, start, settings)
     return (state, weighed) if weighed.objective[-1] > trace.objective[-1] else (plain, trace)
 
 
@@ -201,7 +195,7 @@ def reported(data: ItemData, state: BayesState, settings: BayesSettings) -> tupl
     structure, params, level = settings.structure, state.params, None
     if not settings.anchored:
         return params, None
-    average = params.prior_mean(data.scores).mean(axis=0)
+    average = params.mean_truth(data.scores)
     judgements = data.by_annotator(data.judgements)
     weight = judgements * competence(params, expected_gain(state.hyper.classes))
     if structure.bias and structure.intercept:
@@ -284,13 +278,20 @@ def _use_known_truths(fuser: Joint, known: np.ndarray, turned: TurnedEstimate | 
         whole = fuser.turned_.everything(len(fuser.dimensions_))
         fuser.trace_ = part.trace_ if whole else sum_of_traces([fuser.trace_, part.trace_])
     estimate, _ = estimated_truth(fuser._items, fuser.calibration_, given.ends)
-    found = known_level(estimate, known, fuser.turned_, obeyed=fuser.gold_anyway)
+    found = set_level(fuser, known, Blind(estimate, estimate.mean(axis=0), estimate.var(axis=0)))
+    fuser._items = fuser._items.mapped(found.scale, found.offset)
+
+
+def set_level(fuser: Joint, known: np.ndarray, blind: Blind) -> KnownLevel:
+    """Parameters, ends and calibration at the level and scale of known truths (n, D) of items with these estimates."""
+    found = known_level(blind, known, fuser.turned_, obeyed=fuser.gold_anyway)
     n = np.count_nonzero(~np.isnan(known), axis=0)
     fuser.set_calibration(at_known_level(fuser.calibration_, found.scale, found.offset, n))
-    fuser._items = fuser._items.mapped(found.scale, found.offset)
-    fuser.params_, fuser.ends_ = fuser._items.params, fuser._items.ends
+    fuser.params_ = change_of_truth(fuser.params_, np.diag(found.scale), found.offset)
+    fuser.ends_ = None if fuser.ends_ is None else fuser.ends_.mapped(found.scale, found.offset)
     level = fuser.turned_, fuser.parameters(), fuser.scaling_
-    fuser.gold_ = report_gold(fuser.dimensions_, known, estimate, found, *level)
+    fuser.gold_ = report_gold(fuser.dimensions_, known, blind, found, *level)
+    return found
 
 
 def learned_arrays(fuser: Joint) -> dict[str, np.ndarray]:

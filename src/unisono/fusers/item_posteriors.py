@@ -70,9 +70,9 @@ class ItemPosteriors:
         return completed_posterior(data, self.params)
 
     @property
-    def precision(self) -> np.ndarray | None:
-        """(J,) of judgements, beside their annotator's; None where all are alike."""
-        return None if self.weights is None else self.weights.of(self.data).weight
+    def read(self) -> ItemData:
+        """The ratings as they are read: weighed, and with what is expected of numbers behind those at the ends."""
+        return self._completed[1]
 
     @cached_property
     def posterior(self) -> Posterior:
@@ -310,7 +310,7 @@ def annotator_table(ratings: Ratings, items: ItemPosteriors, scaling: Scaling) -
         data=data,
         params=params,
         scaling=scaling,
-        center=params.prior_mean(data.scores).mean(axis=0),
+        center=params.mean_truth(data.scores),
         noise=items.noise,
         agreement=grouped_correlation(answers, items.left_out.mean, ratings.annotator_of, ratings.K),
         diagnosis=crowd_diagnosis(ratings),

@@ -224,14 +224,21 @@ def gold_values(gold: ItemTable, ratings: Ratings) -> np.ndarray:
     """(M, D) known truths in the order of the ratings' items and dimensions, NaN where not known."""
     require_known_items(gold, ratings)
     place = {item: m for m, item in enumerate(ratings.items)}
-    dims = [name for name in ratings.dimensions if name in gold.columns]
-    if not dims:
-        raise DataError(
-            f"{gold.source} has the columns {listed(gold.columns)}, none of which was rated: "
-            f"the dimensions are {listed(ratings.dimensions)}."
-        )
     known = np.full((ratings.M, ratings.D), np.nan)
     rows = np.array([place[item] for item in gold.items], dtype=np.int64)
-    for name in dims:
-        known[rows, ratings.dimensions.index(name)] = gold.value[:, gold.columns.index(name)]
+    known[rows] = in_dimensions(gold, ratings.dimensions)
+    return known
+
+
+def in_dimensions(gold: ItemTable, dimensions: Sequence[str]) -> np.ndarray:
+    """(G, D) known truths of the table's items in the order of these dimensions."""
+    shared = [name for name in dimensions if name in gold.columns]
+    if not shared:
+        raise DataError(
+            f"{gold.source} has the columns {listed(gold.columns)}, none of which was rated: "
+            f"the dimensions are {listed(dimensions)}."
+        )
+    known = np.full((gold.M, len(dimensions)), np.nan)
+    for name in shared:
+        known[:, dimensions.index(name)] = gold.value[:, gold.columns.index(name)]
     return known

@@ -50,7 +50,7 @@ from unisono.fusers.standardisation import places
 from unisono.fusers.warm_start import continued, prior_fit_of
 from unisono.maths.gold_slope import Slope
 from unisono.maths.items.censored_estep import Typical
-from unisono.maths.items.item_data import ItemData, prepare
+from unisono.maths.items.item_data import ItemData, of_dimensions, prepare
 from unisono.maths.items.item_estimates import Predictive
 from unisono.maths.items.item_params import ItemParams, Structure, sample_ratings, sample_truths
 from unisono.maths.items.item_priors import PANEL, Priors
@@ -346,6 +346,18 @@ class Joint(Fuser):
         return self
 
     # ---- data
+
+    def of_items(self, ratings: Ratings, data: ItemData) -> Self:
+        """The fuser of a part of the ratings it was fitted to, in its units, `data.gold` included; returns itself."""
+        self._ratings, self._known = ratings, data.gold
+        self._items = ItemPosteriors(data._replace(gold=None), self.params_, self.ends_)
+        if self.turned_ is not None:
+            own, dims = self.turned_.fuser, self.turned_.dims
+            whole = len(dims) == data.D
+            part = data if whole else of_dimensions(data, dims)
+            own._ratings = ratings if whole else ratings.select_dimensions(dims)
+            own._items, own._known = ItemPosteriors(part, own.params_, own.ends_), part.gold
+        return self
 
     def _items_for(self, shown: Ratings | None, features: ItemTable | None) -> tuple[ItemPosteriors, Ratings]:
         """Posteriors of the fitted items, or of others by the same annotators, and their ratings."""

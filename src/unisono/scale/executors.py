@@ -32,6 +32,7 @@ from numbers import Integral
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, Self, TypeVar
 
+import numpy as np
 from threadpoolctl import ThreadpoolController, threadpool_limits
 
 from unisono.errors import EngineError, SettingsError
@@ -78,6 +79,12 @@ class Executor(ABC):
             path.write_bytes(packed(piece))
             tasks.append(Task(_prepared, (str(path), prepare)))
         return self.load(tasks, once=once)
+
+    def put_array(self, array: np.ndarray) -> str:
+        """A file with the array that workers see, until the end."""
+        path = Path(tempfile.mkdtemp(prefix="array-", dir=self._scratch())) / "array.npy"
+        np.save(path, array, allow_pickle=False)
+        return str(path)
 
     def _scratch(self) -> str:
         """A folder that goes when the executor is closed."""

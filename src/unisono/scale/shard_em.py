@@ -1,20 +1,24 @@
 """Variational EM on shards: an E-step in every shard, the rest of the step on the driver; and its checkpoints.
 
 Truths stay in the shards. How far they moved, which is what stops EM, is asked of the shards: those who still have the
-truths of the last two E-steps compare them, others compute them again from the parameters. The state of a fit is kept
-in one file, replaced as a whole every few iterations. What is written is numbers alone (npz), bit for bit, so that a
-fit that is continued ends at the same bytes as one that was never interrupted. A checkpoint says which ratings and
-settings it belongs to, and fits no others.
+truths of the last two E-steps compare them, others compute them again from the parameters. Precisions of judgements and
+items stay there too. They come from those before them, so whoever lost them goes through the parameters of all steps
+once more (`replay`), to the same bits.
+
+The state of a fit is kept in one file, replaced as a whole every few iterations: climbs that are done, and the one that
+is not. What is written is numbers alone (npz), bit for bit, so that a fit that is continued ends at the same bytes as
+one that was never interrupted. A checkpoint says which ratings and settings it belongs to, and fits no others.
 """
 
 from __future__ import annotations
 
 import uuid
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -22,12 +26,22 @@ from unisono.errors import DataError
 from unisono.maths.em_loop import EmTrace, run_em
 from unisono.maths.items.bayes_bound import BayesSettings, BayesState, Hyper
 from unisono.maths.items.bayes_em import maximised
-from unisono.maths.items.bayes_start import bayes_start
+from unisono.maths.items.item_data import ItemData
 from unisono.maths.items.item_estep import Stats, expectation
 from unisono.maths.items.item_params import ItemParams
-from unisono.scale.executors import Executor, Shard, pairwise_sum
+from unisono.maths.items.judgement_weights import (
+    Errors,
+    Judged,
+    Weights,
+    best_freedom,
+    best_of_items,
+    equal_weights,
+    errors_under,
+    reweighed,
+)
+from unisono.scale.executors import pairwise_sum
 from unisono.scale.shard_parts import ItemShard
-from unisono.scale.shard_sums import Crowd, everywhere
+from unisono.scale.shard_sums import ProfileSums, ShardRows, everywhere, joined_profiles
 from unisono.tables.atomic_files import atomic_path
 
 FILE = "checkpoint.npz"
@@ -35,10 +49,10 @@ EVERY = 3  # iterations between two writings
 
 
 class Progress(NamedTuple):
-    """How far a fit has come."""
+    """How far a climb has come."""
 
     state: BayesState  # where the last step led to; `mean` says how it moved the coordinates
-    before: ItemParams | None  # parameters of the last E-step
+    history: list[ItemParams]  # parameters of E-steps: of all where judgements are weighed, else of the last one
     objective: list[float]
 
 
@@ -47,35 +61,56 @@ class Checkpoint:
 
     def __init__(self, folder: Path | None = None, *, resume: bool = False, belongs_to: str = "") -> None:
         self.path = None if folder is None else folder / FILE
-        self.resume = resume
         self.belongs_to = belongs_to
+        self._done: list[tuple[BayesState, EmTrace]] = []
         self._latest: Progress | None = None
+        self._left: Iterator[tuple[BayesState, EmTrace]] = iter(())
+        if resume and self.path is not None:
+            self._read(self.path)
 
-    def progress(self, R: int) -> Progress | None:
-        """What an interrupted fit of the same ratings left, if it is to be continued."""
-        if not self.resume or self.path is None:
-            return None
-        if not self.path.is_file():
-            raise DataError(
-                f"{self.path.parent} holds no checkpoint to resume from. Leave --resume away to begin anew."
-            )
+    def _read(self, path: Path) -> None:
+        """What an interrupted fit of the same ratings left."""
+        if not path.is_file():
+            raise DataError(f"{path.parent} holds no checkpoint to resume from. Leave --resume away to begin anew.")
         try:
-            with np.load(self.path, allow_pickle=False) as file:
+            with np.load(path, allow_pickle=False) as file:
                 arrays = dict(file.items())
         except (OSError, ValueError, zipfile.BadZipFile) as error:
-            raise DataError(f"{self.path} is damaged ({error}). Leave --resume away to begin anew.") from None
-        if str(arrays["belongs_to"]) != self.belongs_to:
+            raise DataError(f"{path} is damaged ({error}). Leave --resume away to begin anew.") from None
+        if str(arrays.pop("belongs_to")) != self.belongs_to:
             raise DataError(
-                f"{self.path} belongs to a fit of other ratings or with other settings. Give those, or leave --resume "
+                f"{path} belongs to a fit of other ratings or with other settings. Give those, or leave --resume "
                 "away to begin anew."
             )
-        return _progress(arrays)
+        own: dict[str, dict[str, np.ndarray]] = {}
+        for name, value in arrays.items():
+            climb, _, rest = name.partition("/")
+            own.setdefault(climb, {})[rest] = value
+        if (latest := own.pop("latest", None)) is not None:
+            self._latest = Progress(_state(latest), _history(latest), latest["objective"].tolist())
+        finished = (own[key] for key in sorted(own, key=int))
+        self._left = iter([(_state(one), EmTrace(one["objective"], str(one["stop"]))) for one in finished])  # type: ignore[arg-type]
+
+    def next_done(self) -> tuple[BayesState, EmTrace] | None:
+        """The next climb, if the interrupted fit had done it."""
+        found = next(self._left, None)
+        if found is not None:
+            self._done.append(found)
+        return found
+
+    def progress(self) -> Progress | None:
+        """Where the interrupted fit was in the climb that it had not done."""
+        return self._latest
 
     def note(self, progress: Progress) -> None:
         """Takes note after an iteration, and writes now and then."""
         self._latest = progress
         if len(progress.objective) % EVERY == 0:
             self._write()
+
+    def note_done(self, state: BayesState, trace: EmTrace) -> None:
+        self._done.append((state, trace))
+        self._latest = None
 
     @contextmanager
     def kept(self) -> Iterator[None]:
@@ -89,108 +124,274 @@ class Checkpoint:
             self.path.unlink(missing_ok=True)
 
     def _write(self) -> None:
-        if self.path is None or self._latest is None:
+        if self.path is None or (self._latest is None and not self._done):
             return
+        arrays: dict[str, np.ndarray] = {"belongs_to": np.array(self.belongs_to)}
+        for n, (state, trace) in enumerate(self._done):
+            found = _arrays(state) | {"objective": trace.objective, "stop": np.array(trace.stop)}
+            arrays |= {f"{n}/{name}": value for name, value in found.items()}
+        if self._latest is not None:
+            state, history, objective = self._latest
+            found = _arrays(state) | {"objective": np.array(objective)}
+            for n, params in enumerate(history):
+                found |= _named(f"before{n}", params)
+            arrays |= {f"latest/{name}": value for name, value in found.items()}
         with atomic_path(self.path) as temporary, temporary.open("wb") as file:
-            np.savez(file, allow_pickle=False, belongs_to=np.array(self.belongs_to), **_arrays(self._latest))
+            np.savez(file, allow_pickle=False, **arrays)
 
 
-def _arrays(progress: Progress) -> dict[str, np.ndarray]:
-    state, before, objective = progress
-    assert before is not None
-    return {
-        "objective": np.array(objective),
-        "probe": state.mean,
-        **{
-            f"{which}_{name}": value
-            for which, params in (("params", state.params), ("before", before))
-            for name, value in params._asdict().items()
-            if value is not None
-        },
-        **{f"hyper_{name}": np.asarray(value) for name, value in state.hyper._asdict().items()},
-    }
+def _named(prefix: str, params: NamedTuple) -> dict[str, np.ndarray]:
+    return {f"{prefix}_{name}": np.asarray(part) for name, part in params._asdict().items() if part is not None}
 
 
-def _progress(arrays: dict[str, np.ndarray]) -> Progress:
-    params, before = (
-        ItemParams(**{name: arrays.get(f"{which}_{name}") for name in ItemParams._fields})  # type: ignore[arg-type]
-        for which in ("params", "before")
-    )
+def _arrays(state: BayesState) -> dict[str, np.ndarray]:
+    weights = {} if state.weights is None else _named("weights", state.weights)
+    return {"mean": state.mean} | _named("params", state.params) | _named("hyper", state.hyper) | weights
+
+
+def _params(arrays: dict[str, np.ndarray], prefix: str) -> ItemParams:
+    return ItemParams(**{name: arrays.get(f"{prefix}_{name}") for name in ItemParams._fields})  # type: ignore[arg-type]
+
+
+def _state(arrays: dict[str, np.ndarray]) -> BayesState:
     numbers = {name: arrays[f"hyper_{name}"] for name in Hyper._fields}
     hyper = Hyper(**{name: float(value) if value.ndim == 0 else value for name, value in numbers.items()})  # type: ignore[arg-type]
-    return Progress(BayesState(params, hyper, arrays["probe"]), before, arrays["objective"].tolist())
+    weights = None
+    if "weights_tails" in arrays:
+        own = {name: arrays[f"weights_{name}"] for name in Weights._fields}
+        weights = Weights(**own | {"log_density": float(own["log_density"])})  # type: ignore[arg-type]
+    return BayesState(_params(arrays, "params"), hyper, arrays["mean"], weights=weights)
 
 
-def fit_shards(
-    executor: Executor,
-    shards: list[Shard],
-    crowd: Crowd,
-    settings: BayesSettings,
-    *,
-    tol: float,
-    max_iter: int,
-    checkpoint: Checkpoint,
-    on_step: Callable[[int, float], None] | None = None,
-) -> tuple[BayesState, EmTrace]:
-    """The fit of all shards, from the start or from where a checkpoint was left."""
-    run, data = uuid.uuid4().hex, crowd.data
-    # The point 0 and the unit vectors: where they come to lie says how a step moved the coordinates of all truths.
-    probe = np.vstack([np.zeros(data.D), np.eye(data.D)])
-    at = checkpoint.progress(data.scores.R) or Progress(bayes_start(data, settings)._replace(mean=probe), None, [])
-    objective = list(at.objective)
-    before = at.before  # parameters of the E-step before the one that is being made
-
-    def step(state: BayesState) -> tuple[BayesState, float]:
-        key = f"{run}-{len(objective)}"
-        stats = statistics_of(executor, shards, crowd, state.params, key)
-        after, bound = maximised(data, stats, probe, state, settings)
-        objective.append(bound)
-        return after, bound
-
-    def settled(seen: list[float], state: BayesState, after: BayesState) -> bool:
-        nonlocal before
-        moved = np.inf
-        if before is not None:
-            keys = f"{run}-{len(seen) - 2}", f"{run}-{len(seen) - 1}"
-            moves = executor.map(largest_move, shards, keys, (before, state.params), (state.mean, after.mean))
-            moved = max(moves)
-        before = state.params
-        checkpoint.note(Progress(after, before, list(objective)))
-        return moved < tol
-
-    def report(iteration: int, state: BayesState, value: float) -> None:
-        if on_step is not None:
-            on_step(iteration, value)
-
-    with checkpoint.kept():
-        return run_em(step, at.state, stop_when=settled, max_iter=max_iter, on_step=report, seen=at.objective)
+def _history(arrays: dict[str, np.ndarray]) -> list[ItemParams]:
+    count = sum(name.startswith("before") and name.endswith("_mu") for name in arrays)
+    return [_params(arrays, f"before{n}") for n in range(count)]
 
 
-def statistics_of(
-    executor: Executor, shards: list[Shard], crowd: Crowd, params: ItemParams, key: str = "last"
-) -> Stats:
-    """Sufficient statistics of all shards, by the profiles of the whole crowd."""
-    parts = executor.map(e_step, shards, params, key)
-    found: Stats = pairwise_sum((everywhere(crowd.keys, part) for part in parts), Stats.__add__)
-    return found
+class Climber:
+    """EM on the rows of `data.elsewhere`, from a start, or from where a checkpoint was left."""
+
+    def __init__(
+        self, checkpoint: Checkpoint, tol: float, max_iter: int, on_step: Callable[[int, float], None] | None = None
+    ) -> None:
+        self.checkpoint = checkpoint
+        self.tol = tol
+        self.max_iter = max_iter
+        self.on_step = on_step
+
+    def __call__(self, data: ItemData, start: BayesState, settings: BayesSettings) -> tuple[BayesState, EmTrace]:
+        done = self.checkpoint.next_done()
+        if done is not None:
+            return done
+        rows = data.elsewhere
+        assert isinstance(rows, ShardRows)
+        # The point 0 and the unit vectors: where they come to lie says how a step moved all truths.
+        probe = np.vstack([np.zeros(data.D), np.eye(data.D)])
+        at = self.checkpoint.progress() or Progress(start._replace(mean=probe), [], [])
+        steps = _Steps(rows, data.gold, at.history, weighed=start.weights is not None)
+        objective, before = list(at.objective), at.history[-1] if at.history else None
+        if steps.weighed and at.history:
+            before = at.history[-2]
+        previous = None  # parameters of the E-step that found the truths of the state before the last one
+
+        def step(state: BayesState) -> tuple[BayesState, float]:
+            steps.begin(len(objective), state.params)
+            after, bound = maximised(state.seen(data), steps.statistics(), probe, state, settings)
+            if state.weights is not None:
+                weights = steps.reweighed(after.params)
+                after = after._replace(weights=weights, params=after.params._replace(tails=weights.tails))
+            objective.append(bound)
+            return after, bound
+
+        def settled(seen: list[float], state: BayesState, after: BayesState) -> bool:
+            nonlocal before, previous
+            moved = np.inf if before is None else steps.largest_move((before, state.params), (state.mean, after.mean))
+            before, previous = state.params, before
+            self.checkpoint.note(Progress(after, list(steps.history), list(objective)))
+            return moved < self.tol
+
+        def report(iteration: int, state: BayesState, value: float) -> None:
+            if self.on_step is not None:
+                self.on_step(iteration, value)
+
+        try:
+            state, trace = run_em(
+                step, at.state, stop_when=settled, max_iter=self.max_iter, on_step=report, seen=at.objective
+            )
+        finally:
+            steps.end()
+        state = state._replace(mean=_known_truths(rows, data.gold, previous, state.mean))
+        self.checkpoint.note_done(state, trace)
+        return state, trace
 
 
-def e_step(shard: ItemShard, params: ItemParams, key: str) -> tuple[np.ndarray, Stats]:
-    """Sufficient statistics of a shard by profile, with the keys of its profiles; its truths are kept as `key`."""
-    mean, stats = expectation(shard.data, params)
-    shard.means = dict([*shard.means.items(), (key, mean)][-2:])
+def _known_truths(rows: ShardRows, gold: np.ndarray | None, before: ItemParams | None, probe: np.ndarray) -> np.ndarray:
+    """(G, D) truths of the known items by the last E-step but one, in the coordinates that it led to."""
+    if before is None:
+        return np.full((rows.known, len(probe[0])), np.nan)
+    return _in_coordinates(rows.truths(before, gold), probe)
+
+
+def _in_coordinates(mean: np.ndarray, probe: np.ndarray) -> np.ndarray:
+    """Truths (n, D) where the probe says they have come to lie."""
+    return np.asarray(mean @ (probe[1:] - probe[0]) + probe[0])
+
+
+class _Steps:
+    """What a climb asks of the shards, step by step."""
+
+    def __init__(self, rows: ShardRows, gold: np.ndarray | None, history: list[ItemParams], *, weighed: bool) -> None:
+        self.rows = rows
+        self.gold = gold
+        self.weighed = weighed
+        self.history = list(history)  # as `Progress` has it
+        self._run, self._n = uuid.uuid4().hex, 0
+
+    def begin(self, n: int, params: ItemParams) -> None:
+        """Step n begins at these parameters."""
+        self._n = n
+        if not self.weighed:
+            self.history = [params]
+        elif not self.history:
+            self.history.append(params)
+
+    def statistics(self) -> Stats:
+        """Sufficient statistics of all shards, by the profiles of the whole crowd."""
+        found = self._ask(e_step, self.history[-1], self.gold, self.weighed)
+        total: Stats = pairwise_sum((everywhere(self.rows.keys, part) for part in found), Stats.__add__)
+        return total
+
+    def reweighed(self, params: ItemParams) -> Weights:
+        """Precisions of judgements and items under parameters that a step has led to."""
+        nu = best_freedom(pairwise_sum(self._ask(slips, params), np.add))
+        tails = best_of_items(pairwise_sum(self._ask(unclear, params, nu), np.add))
+        sums = pairwise_sum(self._ask(weigh, params, nu, tails), joined_profiles)
+        nothing, found = np.zeros(0), np.array([nu, *tails])
+        self.history.append(params._replace(tails=found))
+        return Weights(nothing, nothing, found, sums.Sy, sums.Syy, sums.own)
+
+    def largest_move(self, params: tuple[ItemParams, ItemParams], probes: tuple[np.ndarray, np.ndarray]) -> float:
+        """The largest change of a truth between the last two E-steps."""
+        return float(max(self._ask(largest_move, params, probes, self.gold, self.weighed)))
+
+    def end(self) -> None:
+        if self.weighed:
+            list(self.rows.executor.map(drop, self.rows.shards, self._run))
+
+    def _ask(self, function: Callable[..., Any], *arguments: Any) -> Iterator[Any]:
+        """The answers of all shards; one that has lost its weights finds them again first."""
+        asked = self._run, self._n, *arguments
+        for shard, found in zip(
+            self.rows.shards, self.rows.executor.map(function, self.rows.shards, *asked), strict=True
+        ):
+            while found is None:
+                list(self.rows.executor.map(replay, [shard], self._run, self.history))
+                (found,) = self.rows.executor.map(function, [shard], *asked)
+            yield found
+
+
+@dataclass
+class Weighed:
+    """What a shard keeps between the steps of a climb whose judgements are weighed."""
+
+    step: int
+    weights: Weights
+    means: dict[int, np.ndarray] = field(default_factory=dict)  # truths by step
+    errors: Errors | None = None
+    judged: Judged | None = None
+
+
+_weighed: dict[tuple[str, int], Weighed] = {}  # of this process, by climb and first item of the shard
+
+
+def _kept(shard: ItemShard, run: str, step: int) -> Weighed | None:
+    own = _weighed.get((run, shard.first))
+    if own is None and step == 0:
+        own = _weighed[run, shard.first] = Weighed(0, equal_weights(shard.data))
+    return own if own is not None and own.step == step else None
+
+
+def e_step(
+    shard: ItemShard, run: str, n: int, params: ItemParams, gold: np.ndarray | None, weighed: bool
+) -> tuple[np.ndarray, Stats] | None:
+    """Sufficient statistics of a shard by profile, with the keys of its profiles; its truths are kept."""
+    if not weighed:
+        mean, stats = expectation(shard.with_known(gold), params)
+        shard.means = dict([*shard.means.items(), (f"{run}-{n}", mean)][-2:])
+        return shard.keys, stats
+    own = _kept(shard, run, n)
+    if own is None:
+        return None
+    mean, stats = expectation(own.weights.of(shard.data), params)
+    own.means = {step: found for step, found in own.means.items() if step == n - 1} | {n: mean}
     return shard.keys, stats
+
+
+def slips(shard: ItemShard, run: str, n: int, params: ItemParams) -> np.ndarray | None:
+    """What says how often judgements of a shard slip."""
+    own = _kept(shard, run, n)
+    if own is None:
+        return None
+    own.errors = errors_under(shard.data, params, own.weights)
+    return own.errors.slips()
+
+
+def unclear(shard: ItemShard, run: str, n: int, params: ItemParams, nu: float) -> np.ndarray | None:
+    """What says how unclear items of a shard are, when judgements slip so often."""
+    own = _kept(shard, run, n)
+    if own is None:
+        return None
+    own.judged = (own.errors or errors_under(shard.data, params, own.weights)).judged(nu)
+    return own.judged.unclear()
+
+
+def weigh(
+    shard: ItemShard, run: str, n: int, params: ItemParams, nu: float, tails: tuple[float, float]
+) -> ProfileSums | None:
+    """Weighed sums of the ratings of a shard, whose judgements and items have their precisions from now on."""
+    own = _kept(shard, run, n)
+    if own is None:
+        return None
+    judged = own.judged or errors_under(shard.data, params, own.weights).judged(nu)
+    weights = judged.weights(*tails)
+    _weighed[run, shard.first] = Weighed(n + 1, weights, own.means)
+    return ProfileSums(shard.keys, shard.data.judgements, weights.Sy, weights.Syy, weights.log_density)
+
+
+def replay(shard: ItemShard, run: str, history: Sequence[ItemParams]) -> bool:
+    """Finds the weights of a shard, and the truths of the last E-steps, by the parameters of all steps."""
+    own = Weighed(0, equal_weights(shard.data))
+    for n, params in enumerate(history):
+        if n:
+            own.weights, own.step = reweighed(shard.data, params, own.weights, params.tails), n
+        if n >= len(history) - 3:
+            own.means[n] = expectation(own.weights.of(shard.data), params)[0]
+    _weighed[run, shard.first] = own
+    return True
+
+
+def drop(shard: ItemShard, run: str) -> None:
+    """The climb is over."""
+    _weighed.pop((run, shard.first), None)
 
 
 def largest_move(
     shard: ItemShard,
-    keys: tuple[str, str],
+    run: str,
+    n: int,
     params: tuple[ItemParams, ItemParams],
     probes: tuple[np.ndarray, np.ndarray],
-) -> float:
+    gold: np.ndarray | None,
+    weighed: bool,
+) -> float | None:
     """The largest change of a truth of the shard between two E-steps, each in the coordinates that its probe says."""
-    found = []
-    for key, at, probe in zip(keys, params, probes, strict=True):
-        mean = shard.means[key] if key in shard.means else expectation(shard.data, at)[0]
-        found.append(mean @ (probe[1:] - probe[0]) + probe[0])
-    return float(np.max(np.abs(found[1] - found[0]), initial=0.0))
+    if weighed:
+        own = _kept(shard, run, n + 1)
+        if own is None or not {n - 1, n} <= set(own.means):
+            return None
+        means = [own.means[n - 1], own.means[n]]
+    else:
+        data, kept = shard.with_known(gold), [shard.means.get(f"{run}-{step}") for step in (n - 1, n)]
+        means = [expectation(data, at)[0] if own is None else own for own, at in zip(kept, params, strict=True)]
+    one, other = (_in_coordinates(mean, probe) for mean, probe in zip(means, probes, strict=True))
+    return float(np.max(np.abs(other - one), initial=0.0))

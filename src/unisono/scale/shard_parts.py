@@ -15,8 +15,9 @@ import numpy as np
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
+from unisono.fusers.standardisation import FeatureSpace, Scaling
 from unisono.maths.copies.copy_sets import one_voice
-from unisono.maths.items.item_data import Cuts, ItemData, no_features, prepare, profile_keys
+from unisono.maths.items.item_data import Cuts, ItemData, Scores, of_dimensions, prepare, profile_keys
 from unisono.maths.raters.rater_diagnosis import answer_ranges
 from unisono.maths.rating_values import close_pairs
 from unisono.scale.shard_folder import read_part
@@ -32,10 +33,34 @@ class Part(NamedTuple):
     M: int
     K: int
     first: int  # number of the first item among those of all parts
+    features: np.ndarray | None = None  # (M, P)
+    known: Known | None = None
 
     @property
     def nbytes(self) -> int:
-        return sum(array.nbytes for array in (self.value, self.item_of, self.annotator_of))
+        return sum(array.nbytes for array in self if isinstance(array, np.ndarray))
+
+    @property
+    def X(self) -> np.ndarray:
+        """(M, P) features."""
+        return np.zeros((self.M, 0)) if self.features is None else self.features
+
+    @property
+    def gold(self) -> Known:
+        """The known items, of which there may be none."""
+        return Known.none(self.value.shape[1]) if self.known is None else self.known
+
+
+class Known(NamedTuple):
+    """Items of a part whose truth is known."""
+
+    item: np.ndarray  # (g,) within the part, in order
+    place: np.ndarray  # (g,) among all known items
+    value: np.ndarray  # (g, D) NaN where not known
+
+    @staticmethod
+    def none(D: int) -> Known:
+        return Known(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), np.zeros((0, D)))
 
 
 class Source(NamedTuple):
@@ -51,6 +76,8 @@ class Source(NamedTuple):
     rule: np.ndarray | None = None  # (K, D) ... but of voices who answer there as a rule
     missing: tuple[float, ...] = ()  # answers that stand for none
     silent: int = 0  # so many annotators more who rated nothing in any part
+    features: str = ""  # file with those of the items
+    known: Known | None = None
 
 
 def make_part(source: Source) -> Part:
@@ -64,7 +91,19 @@ def make_part(source: Source) -> Part:
         value, item_of, annotator_of = one_voice(value, item_of, annotator_of, source.voice, source.distance)
     if source.fence is not None and source.rule is not None:
         value = np.where(source.fence.crossed(value) & ~source.rule[annotator_of], np.nan, value)
-    return Part(value, item_of.astype(np.int32), annotator_of.astype(np.int32), M, K + source.silent, source.first)
+    who = annotator_of.astype(np.int32)
+    features = np.load(source.features, allow_pickle=False) if source.features else None
+    return Part(value, item_of.astype(np.int32), who, M, K + source.silent, source.first, features, source.known)
+
+
+class Units(NamedTuple):
+    """How a part becomes what the item model works on."""
+
+    scaling: Scaling  # of answers and truths
+    cuts: Cuts | None  # beyond these they say no more than that
+    space: FeatureSpace  # of features
+    usual: float  # mean log of the judgements of an item, over all parts
+    dims: tuple[int, ...] | None = None  # these alone; None: all
 
 
 @dataclass(eq=False)
@@ -73,20 +112,48 @@ class ItemShard:
 
     data: ItemData
     keys: np.ndarray  # (U,) of its profiles
+    known: ItemData  # the items whose truth is known
+    place: np.ndarray  # (g,) of these among all known ones
+    item: np.ndarray  # (g,) within the part
+    first: int  # number of its first item
     # By E-step; only to save computing them again, which whoever does not have them does.
     means: dict[str, np.ndarray] = field(default_factory=dict)
 
     @property
     def nbytes(self) -> int:
-        return sum(array.nbytes for array in self.data if isinstance(array, np.ndarray)) + self.data.y.nbytes
+        arrays = (*self.data, self.data.scores.Z)
+        return sum(array.nbytes for array in arrays if isinstance(array, np.ndarray)) + self.data.y.nbytes
+
+    def with_known(self, gold: np.ndarray | None) -> ItemData:
+        """The data with known truths `gold` (G, D), of all known items."""
+        if gold is None:
+            return self.data
+        whole = np.full((self.data.M, self.data.D), np.nan)
+        whole[self.item] = gold[self.place]
+        return self.data._replace(gold=whole)
 
 
-def make_item_shard(source: Source, loc: np.ndarray, scale: np.ndarray, cuts: Cuts | None) -> ItemShard:
-    """The shard of a part: ratings minus `loc` (D,) over `scale` (D,); beyond the `cuts` they say no more than that."""
-    part = make_part(source)
-    value = (part.value - loc) / scale
-    data = prepare(value, part.item_of, part.annotator_of, no_features(part.M), part.K)
-    return ItemShard(data._replace(cuts=cuts), profile_keys(data))
+def make_item_shard(source: Source, units: Units) -> ItemShard:
+    """The shard of a part."""
+    return in_units(make_part(source), units)
+
+
+def in_units(part: Part, units: Units) -> ItemShard:
+    """The part in standardised units."""
+    value, space = units.scaling.standardise(part.value), units.space
+    empty = Scores(np.zeros((0, len(space.squares))), space.squares, space.directions, space.center)
+    Z = empty.of(space.scaling.standardise(part.X)) if len(space.squares) else np.zeros((part.M, 0))
+    data = prepare(value, part.item_of, part.annotator_of, empty._replace(Z=Z), part.K)
+    data = data._replace(cuts=units.cuts, usual=units.usual)
+    own = part.gold
+    gold = units.scaling.standardise(own.value)
+    chosen = np.isin(part.item_of, own.item)
+    place = np.searchsorted(own.item, part.item_of[chosen])
+    known = prepare(value[chosen], place, part.annotator_of[chosen], empty._replace(Z=Z[own.item]), part.K)
+    known = known._replace(cuts=units.cuts, usual=units.usual, gold=gold)
+    if units.dims is not None:
+        data, known = of_dimensions(data, units.dims), of_dimensions(known, units.dims)
+    return ItemShard(data, profile_keys(data), known, own.place, own.item, part.first)
 
 
 NAMED = 5  # items of a kind that are named in an alert
@@ -110,7 +177,14 @@ class Look(NamedTuple):
     compared: bool  # whether two annotators answered one item on one dimension
     pairs: int  # of judgements of one item
     tied: np.ndarray  # (K,) the first annotator of the group that each is tied to by common items; -1: silent
+    judged: np.ndarray  # (n,) how many items have 0, 1, 2, ... judgements
     digest: bytes
+
+    @property
+    def usual(self) -> float:
+        """Mean logarithm of the judgements of an item."""
+        items, number = self.judged[1:], np.arange(1, len(self.judged))
+        return float(items @ np.log(number) / max(items.sum(), 1))
 
     @property
     def span(self) -> np.ndarray:
@@ -143,16 +217,13 @@ def look_at(part: Part) -> Look:
         compared=any(bool((counts >= 2).any()) for counts in by_dimension),
         pairs=int((judged * (judged - 1) // 2).sum()),
         tied=_ties(part.item_of[spoke], part.annotator_of[spoke], M, K),
+        judged=np.bincount(judged, minlength=2),
         digest=_digest(part),
     )
 
 
 def joined_looks(one: Look, other: Look) -> Look:
     """What both show."""
-    size = max(len(one.per_item), len(other.per_item))
-    per_item = np.zeros(size, dtype=np.int64)
-    for part in (one, other):
-        per_item[: len(part.per_item)] += part.per_item
     low, high = np.minimum(one.low, other.low), np.maximum(one.high, other.high)
     ends = _span(low, high)
     return Look(
@@ -165,14 +236,20 @@ def joined_looks(one: Look, other: Look) -> Look:
         low=low,
         high=high,
         on_ends=sum(part.on_ends * (_span(part.low, part.high) == ends) for part in (one, other)),
-        per_item=per_item,
+        per_item=_padded_sum(one.per_item, other.per_item),
         unrated=np.concatenate([one.unrated, other.unrated])[:NAMED],
         single=np.concatenate([one.single, other.single])[:NAMED],
         compared=one.compared or other.compared,
         pairs=one.pairs + other.pairs,
         tied=_joined_ties(one.tied, other.tied),
+        judged=_padded_sum(one.judged, other.judged),
         digest=hashlib.sha256(one.digest + other.digest).digest(),
     )
+
+
+def _padded_sum(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    longer, shorter = (one, other) if len(one) >= len(other) else (other, one)
+    return np.asarray(longer + np.pad(shorter, (0, len(longer) - len(shorter))))
 
 
 def _span(low: np.ndarray, high: np.ndarray) -> np.ndarray:
@@ -211,8 +288,10 @@ def _digest(part: Part) -> bytes:
     digest = hashlib.sha256()
     for array in (part.item_of, part.annotator_of):
         digest.update(np.ascontiguousarray(array, dtype="<i8").tobytes())
-    canonical = np.where(np.isnan(part.value), np.nan, part.value + 0.0)
-    digest.update(np.ascontiguousarray(canonical, dtype="<f8").tobytes())
+    for value in (part.value, part.X, part.gold.value):
+        canonical = np.where(np.isnan(value), np.nan, value + 0.0)
+        digest.update(np.ascontiguousarray(canonical, dtype="<f8").tobytes())
+    digest.update(np.ascontiguousarray(part.gold.place, dtype="<i8").tobytes())
     return digest.digest()
 
 

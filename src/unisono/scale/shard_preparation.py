@@ -13,15 +13,19 @@ import numpy as np
 from unisono.errors import DataError, SettingsError
 from unisono.fusers import Joint, make_fuser
 from unisono.fusers.crowd import Copies
+from unisono.fusers.item_preparation import in_dimensions
+from unisono.fusers.standardisation import feature_values
 from unisono.maths.copies.copy_sets import Disputes, disputes, voice_sums
 from unisono.maths.grouped_sums import PairedSums, add_paired, segment_sum
 from unisono.maths.structure_words import Counting
 from unisono.scale.executors import Executor, Shard, Task, add_fields, pairwise_sum
 from unisono.scale.shard_folder import ShardFolder, item_labels
-from unisono.scale.shard_parts import Look, Part, Source, Tally, groups_of, make_part
+from unisono.scale.shard_parts import Known, Look, Part, Source, Tally, groups_of, make_part
 from unisono.scale.sharded_default import Counted, look_at_all
 from unisono.tables.answer_scale import Scale
 from unisono.tables.coverage_and_outliers import Fence, by_rule, fence_of
+from unisono.tables.item_table import ItemTable
+from unisono.tables.labels import sort_labels
 from unisono.tables.rating_checks import (
     Alert,
     bounds_from,
@@ -30,6 +34,7 @@ from unisono.tables.rating_checks import (
     few_raters,
     group_alerts,
     inner_percentiles,
+    require_rated,
     scale_alerts,
     unusual_alert,
     wild_alert,
@@ -54,6 +59,39 @@ def fuser_of(model: str, settings: dict[str, Any]) -> Joint:
                 f"with `fuse`, or leave {name} away."
             )
     return fuser
+
+
+def with_item_tables(
+    executor: Executor,
+    sources: list[Source],
+    folder: ShardFolder,
+    features: ItemTable | None,
+    gold: ItemTable | None,
+) -> tuple[list[Source], ItemTable | None]:
+    """Sources that know what is known of their items, and the known truths in the order of the ratings' dimensions."""
+    if features is None and gold is None:
+        return sources, gold
+    if gold is not None:
+        gold = gold.select_items(sort_labels(gold.items))
+        value = in_dimensions(gold, folder.dimensions)
+        gold = ItemTable.from_rows(value, items=gold.items, columns=folder.dimensions, source=gold.source)
+    place = {} if gold is None else gold.place()
+    found: list[Source] = []
+    for source in sources:
+        items = item_labels(source.path)
+        own = source
+        if features is not None:
+            X = feature_values(features.select_items(items))
+            own = own._replace(features=executor.put_array(X))
+        rows = [(m, place[item]) for m, item in enumerate(items) if item in place]
+        if gold is not None and rows:
+            item, at = np.array(rows, dtype=np.int64).T
+            own = own._replace(known=Known(item, at, gold.value[at]))
+        found.append(own)
+    if gold is not None:
+        at = [place for source in found if source.known is not None for place in source.known.place.tolist()]
+        require_rated([gold.items[m] for m in sorted(set(range(gold.M)) - set(at))], gold.source, folder.source)
+    return found, gold
 
 
 def scale_of(look: Look, tallies: list[Tally], said: dict[int, Any], folder: ShardFolder) -> Scale:

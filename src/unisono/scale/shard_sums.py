@@ -6,26 +6,28 @@ posteriors and agreement of annotators, from one sweep.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from unisono.fusers.item_posteriors import Calibration, variance_without_signal
+from unisono.fusers.gold_items import Blind
+from unisono.fusers.item_posteriors import Calibration, ItemPosteriors, estimated_truth, variance_without_signal
+from unisono.fusers.standardisation import FeatureSpace, Scaling, identity_scaling
 from unisono.maths.grouped_sums import correlation_of_sums
 from unisono.maths.items.annotator_intervals import left_out_variances
 from unisono.maths.items.annotator_levels import (
     AnnotatorMoments,
-    Levels,
     annotator_levels,
     annotator_moments,
     profile_moments,
     units,
 )
-from unisono.maths.items.bayes_start import PairSums, pair_sums
 from unisono.maths.items.censored_estep import Typical
-from unisono.maths.items.item_data import ItemData, rows_elsewhere
-from unisono.maths.items.item_estep import Stats, completed_posterior, left_out_truths
-from unisono.maths.items.item_estimates import TruthMoments, left_out, panel_rescaling_from, residual_freedom
+from unisono.maths.items.item_data import Bounds, ItemData, Scores, no_features, rows_elsewhere, scores_elsewhere
+from unisono.maths.items.item_estep import Stats, expectation, left_out_truths, posterior
+from unisono.maths.items.item_estimates import TruthMoments, panel_rescaling_from, residual_freedom
 from unisono.maths.items.item_params import ItemParams
 from unisono.maths.raters.rater_diagnosis import (
     Diagnosis,
@@ -51,8 +53,9 @@ from unisono.maths.raters.rater_signal import (
     sums_against,
     without_annotator_means,
 )
-from unisono.scale.executors import Executor, Shard, add_fields, pairwise_sum
-from unisono.scale.shard_parts import ItemShard, Part
+from unisono.maths.rating_values import NO_SPREAD
+from unisono.scale.executors import Executor, Shard, Task, add_fields, pairwise_sum
+from unisono.scale.shard_parts import ItemShard, Part, Source, Units, make_item_shard
 from unisono.tables.answer_scale import Ends
 from unisono.tables.scale_inference import Phases, phases_of
 
@@ -110,26 +113,54 @@ class ProfileSums(NamedTuple):
     judgements: np.ndarray  # (U,)
     Sy: np.ndarray  # (U, D)
     Syy: np.ndarray  # (U, D, D)
+    own: float = 0.0  # what weights add to the bound
 
 
-class Crowd(NamedTuple):
-    """All that an M-step and the priors need of the ratings."""
+class ShardRows:
+    """Ratings whose rows lie in shards, as `ItemData.elsewhere` has them."""
 
-    data: ItemData  # its rows are elsewhere
-    keys: np.ndarray  # (U,) of its profiles
+    def __init__(self, executor: Executor, sources: list[Source], units: Units, scores: Scores, K: int) -> None:
+        self.executor = executor
+        self.shards = executor.load([Task(make_item_shard, (source, units)) for source in sources])
+        self.known = sum(len(source.known.item) for source in sources if source.known is not None)
+        self._made_of = sources, units, scores, K
+        self._parts: list[ShardRows] = []
+        sums = pairwise_sum(executor.map(_crowd_sums, self.shards), joined_profiles)
+        self.keys = sums.keys
+        data = rows_elsewhere(sums.keys, sums.judgements, sums.Sy, sums.Syy, scores, K)
+        self.data = data._replace(usual=units.usual, elsewhere=self)
+
+    def total(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """The sum over shards of `function(data, *arguments)`."""
+        return pairwise_sum(self.executor.map(_of_data, self.shards, function, arguments), operator.add)
+
+    def of_dimensions(self, dims: Sequence[int] | np.ndarray) -> ItemData:
+        """The same ratings on some of the dimensions, in shards of their own."""
+        sources, units, scores, K = self._made_of
+        self._parts.append(ShardRows(self.executor, sources, units._replace(dims=tuple(dims)), scores, K))
+        return self._parts[-1].data
+
+    def truths(self, params: ItemParams, gold: np.ndarray | None) -> np.ndarray:
+        """(G, D) posterior means of the known items, with `gold` (G, D) known."""
+        found = np.full((self.known, len(params.mu)), np.nan)
+        for place, mean in self.executor.map(_known_truths, self.shards, params, gold):
+            found[place] = mean
+        return found
+
+    def forget(self) -> None:
+        for rows in (self, *self._parts):
+            self.executor.forget(rows.shards)
 
 
-def find_crowd(executor: Executor, shards: list[Shard], M: int, K: int) -> Crowd:
-    """Sums over all shards."""
-    sums = pairwise_sum(executor.map(_crowd_sums, shards), _joined_crowds)
-    data = rows_elsewhere(sums.keys, sums.judgements, sums.Sy, sums.Syy, M, K)
-    return Crowd(data, sums.keys)
+def _of_data(shard: ItemShard, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+    return function(shard.data, *arguments)
 
 
-def find_pairs(executor: Executor, shards: list[Shard], levels: Levels, gain: np.ndarray | None) -> PairSums:
-    """Of all shards, whose annotators have these levels; `gain` (K, D) is expected of them."""
-    found: PairSums = pairwise_sum(executor.map(_pair_sums, shards, levels, gain), PairSums.__add__)
-    return found
+def _known_truths(shard: ItemShard, params: ItemParams, gold: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
+    if not len(shard.place):
+        return shard.place, np.zeros((0, shard.data.D))
+    known = shard.known._replace(gold=None if gold is None else gold[shard.place])
+    return shard.place, posterior(known, params).mean
 
 
 def everywhere(keys: np.ndarray, found: tuple[np.ndarray, Stats]) -> Stats:
@@ -147,33 +178,28 @@ def _crowd_sums(shard: ItemShard) -> ProfileSums:
     return ProfileSums(shard.keys, data.judgements, data.Sy, data.Syy)
 
 
-def _pair_sums(shard: ItemShard, levels: Levels, gain: np.ndarray | None) -> PairSums:
-    return pair_sums(shard.data, levels, gain)
-
-
-def _joined_crowds(one: ProfileSums, other: ProfileSums) -> ProfileSums:
+def joined_profiles(one: ProfileSums, other: ProfileSums) -> ProfileSums:
     keys, place = np.unique(np.concatenate([one.keys, other.keys]), return_inverse=True)
     parts = []
-    for a, b in zip(one[1:], other[1:], strict=True):
+    for a, b in zip(one[1:4], other[1:4], strict=True):
         total = np.zeros((len(keys), *a.shape[1:]))
         total[place[: len(a)]] += a
         total[place[len(a) :]] += b
         parts.append(total)
-    return ProfileSums(keys, *parts)
+    return ProfileSums(keys, parts[0], parts[1], parts[2], one.own + other.own)
 
 
-def find_signal(executor: Executor, shards: list[Shard], data: ItemData) -> tuple[SharedSignal, np.ndarray]:
-    """What annotators have in common, and its correlations (D, D) between dimensions. `data` of all shards."""
+def find_signal(rows: ShardRows) -> tuple[SharedSignal, np.ndarray]:
+    """What annotators have in common, and its correlations (D, D) between dimensions."""
+    data = rows.data
     n = data.answers()
     means = AnnotatorMeans(n, data.by_annotator(data.Sy) / np.maximum(n, 1))
-    sums, products = pairwise_sum(executor.map(_signal_sums, shards, means), _added)
+    sums, products = pairwise_sum(rows.executor.map(_signal_sums, rows.shards, means), _added)
     return signal_from(sums), correlation_from(products)
 
 
 def find_diagnosis(
-    executor: Executor,
-    shards: list[Shard],
-    data: ItemData,
+    rows: ShardRows,
     signal: SharedSignal,
     correlation: np.ndarray,
     ranges: tuple[np.ndarray, np.ndarray],
@@ -183,6 +209,7 @@ def find_diagnosis(
 
     ranges: lowest and highest standardised answers, (K, D) each. equal_pairs: (D,) of answers of the crowd.
     """
+    data, executor, shards = rows.data, rows.executor, rows.shards
     numbers = data.answers()
     offset = annotator_levels(profile_moments(data)).offset
     moments = pairwise_sum(executor.map(_even_moments, shards, offset), np.add)
@@ -197,7 +224,7 @@ def find_diagnosis(
 
 def style_sums(shard: ItemShard, params: ItemParams) -> Sums:
     """The answers of a shard against the truths that the others give; where there are no others, they are none."""
-    data = shard.data
+    data = shard.data._replace(scores=no_features(shard.data.M))
     alone = np.repeat(np.diff(data.item_ptr) < 2, np.diff(data.item_ptr))
     held = held_answers(np.where(alone[:, None], np.nan, data.value), data.annotator_of, data.K)
     return sums_against(held, left_out_truths(data, params))
@@ -229,17 +256,26 @@ class Sweep(NamedTuple):
     variance: np.ndarray  # (D,) sum of posterior variances
     answers: Sums  # of annotators, against the truths of the others
     left_out: np.ndarray  # (K, D) sums of the variances of these truths
+    ratings: ProfileSums  # as they are read and weighed
+    stats: Stats  # by the profiles of the whole crowd
 
 
-def sweep(executor: Executor, shards: list[Shard], params: ItemParams, typical: Typical | None) -> Sweep:
-    """One sweep over all shards; `typical` annotators on a scale that ends."""
-    found: Sweep = pairwise_sum(executor.map(_sweep, shards, params, typical), _joined_sweeps)
-    return found
+def read_by(rows: ShardRows, seen: Sweep) -> ItemData:
+    """The sums of the ratings' profiles as they are read and weighed."""
+    return rows.data._replace(Sy=seen.ratings.Sy, Syy=seen.ratings.Syy)
+
+
+def sweep(rows: ShardRows, params: ItemParams, typical: Typical | None, gold: np.ndarray | None = None) -> Sweep:
+    """One sweep over all shards; `typical` annotators on a scale that ends, `gold` (G, D) among the observations."""
+    parts = rows.executor.map(_sweep, rows.shards, params, typical, gold)
+    found = (part._replace(stats=everywhere(rows.keys, (part.ratings.keys, part.stats))) for part in parts)
+    total: Sweep = pairwise_sum(found, _joined_sweeps)
+    return total
 
 
 def calibrated(
     found: Sweep,
-    crowd: Crowd,
+    data: ItemData,
     params: ItemParams,
     signal: SharedSignal,
     span: np.ndarray,
@@ -248,7 +284,7 @@ def calibrated(
     continued: bool = False,
 ) -> Calibration:
     """Scale and honesty of the posterior; `span` (D,) of the standardised answers, `continued` from an earlier fit."""
-    freedom = residual_freedom(crowd.data)
+    freedom = residual_freedom(data)
     n = np.maximum(found.truths.n, 1)
     expected, truths = found.expected, found.truths
     moments = TruthMoments(
@@ -257,7 +293,7 @@ def calibrated(
     return Calibration(
         max(found.errors / found.numbers if found.numbers else 1.0, 1.0),  # intervals are never narrowed
         freedom,
-        panel_rescaling_from(crowd.data, params, moments, panel, continued=continued),
+        panel_rescaling_from(data, params, moments, panel, continued=continued),
         variance_without_signal(span, freedom),
         signal.probability,
     )
@@ -269,19 +305,21 @@ def agreement_of(answers: Sums) -> np.ndarray:
     return correlation_of_sums(answers.n, answers.yy, own, np.einsum("kdd->kd", answers.xy))
 
 
-def _sweep(shard: ItemShard, params: ItemParams, typical: Typical | None) -> Sweep:
-    data = shard.data
-    found, read = completed_posterior(data, params)
-    others = left_out(read, params, data.y, None if typical is None else typical.ends)
+def _sweep(shard: ItemShard, params: ItemParams, typical: Typical | None, gold: np.ndarray | None) -> Sweep:
+    data = shard.with_known(gold)
+    items = ItemPosteriors(data, params, typical)
+    found, others, read = items.posterior, items.left_out, items.read
     variance = np.diagonal(found.cov, axis1=1, axis2=2)
     return Sweep(
         others.ratio * others.numbers,
         others.numbers,
         moments_of(found.mean),
-        moments_of(found.mean if typical is None else typical.answer(found.mean, variance)),
+        moments_of(items.answer),
         np.einsum("mdd->d", found.cov),
         centred_sums(data.value, others.mean, data.annotator_of, data.K),
-        left_out_variances(data, params, variance),
+        left_out_variances(read, params, variance),
+        ProfileSums(shard.keys, read.judgements, read.Sy, read.Syy),
+        expectation(read, params)[1],
     )
 
 
@@ -294,4 +332,63 @@ def _joined_sweeps(one: Sweep, other: Sweep) -> Sweep:
         one.variance + other.variance,
         joined_sums(one.answers, other.answers),
         one.left_out + other.left_out,
+        joined_profiles(one.ratings, other.ratings),
+        one.stats + other.stats,
     )
+
+
+class Estimates(NamedTuple):
+    """Estimates without known truths."""
+
+    moments: Moments  # over all items
+    place: np.ndarray  # (g,) of the known items
+    known: np.ndarray  # (g, D)
+
+
+def estimates(
+    rows: ShardRows, params: ItemParams, typical: Typical | None, calibration: Calibration, ends: Bounds
+) -> Blind:
+    """Those of all known items, with mean and variance over all items."""
+    parts = list(rows.executor.map(_estimates, rows.shards, params, typical, calibration, ends))
+    moments = pairwise_sum((part.moments for part in parts), joined_moments)
+    known = np.full((rows.known, len(params.mu)), np.nan)
+    for part in parts:
+        known[part.place] = part.known
+    return Blind(known, moments.mean, moments.squares / moments.n)
+
+
+def _estimates(
+    shard: ItemShard, params: ItemParams, typical: Typical | None, calibration: Calibration, ends: Bounds
+) -> Estimates:
+    estimate, _ = estimated_truth(ItemPosteriors(shard.data, params, typical), calibration, ends)
+    return Estimates(moments_of(estimate), shard.place, estimate[shard.item])
+
+
+def find_space(executor: Executor, parts: list[Shard], columns: tuple[str, ...], M: int) -> tuple[FeatureSpace, Scores]:
+    """The space of the items' features, and their scores, whose rows stand for the mean."""
+    if not columns:
+        none = no_features(M)
+        return FeatureSpace((), identity_scaling(0), none.V, none.center, none.l), none
+    largest = pairwise_sum(executor.map(_largest_features, parts), np.maximum)
+    unit = np.where(largest > 0, largest, 1.0)
+    found = pairwise_sum(executor.map(_feature_moments, parts, unit), joined_moments)
+    sd = np.sqrt(found.squares / found.n)
+    scale = np.where(largest > 0, np.where(sd > NO_SPREAD, sd, 1.0) * unit, 1.0)
+    scaling = Scaling(found.mean * unit, scale)
+    center = np.zeros(len(columns))
+    products = pairwise_sum(executor.map(_feature_products, parts, scaling), np.add)
+    scores = scores_elsewhere(products, center, M)
+    return FeatureSpace(columns, scaling, scores.V, scores.center, scores.l), scores
+
+
+def _largest_features(part: Part) -> np.ndarray:
+    return np.asarray(np.abs(part.X).max(axis=0, initial=0.0))
+
+
+def _feature_moments(part: Part, unit: np.ndarray) -> Moments:
+    return moments_of(part.X / unit)
+
+
+def _feature_products(part: Part, scaling: Scaling) -> np.ndarray:
+    X = scaling.standardise(part.X)
+    return np.asarray(X.T @ X)

@@ -8,9 +8,9 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
-from unisono.fusers import Fit, revive
+from unisono.fusers import Fit, Fused, Joint, revive
 from unisono.scale.shard_folder import item_labels
-from unisono.scale.shard_parts import Part, Source, make_part
+from unisono.scale.shard_parts import Known, Part, Source, Units, in_units, make_part
 from unisono.tables.answer_scale import Scale
 from unisono.tables.ratings import Ratings
 
@@ -41,17 +41,32 @@ def make_labelled(source: Source) -> LabelledPart:
     return LabelledPart(make_part(source), source.path)
 
 
-def truth_frame(shard: LabelledPart, fit: Fit, labels: Labels, decimals: list[int] | None) -> pl.DataFrame:
+def truth_frame(
+    shard: LabelledPart, fit: Fit, units: Units, labels: Labels, decimals: list[int] | None
+) -> pl.DataFrame:
     """The truth of a part: item, then estimate, sd and the ends of the interval of every dimension.
 
     decimals: how many each dimension is rounded to; None: as many as there are.
     """
-    part = shard.part
-    fused = revive(fit).fuse(_ratings(part.value, part.item_of, part.annotator_of, item_labels(shard.path), labels))
+    fused = fused_part(shard.part, _ratings(shard.part, item_labels(shard.path), labels), fit, units)
     return pl.DataFrame(fused.columns() if decimals is None else fused.rounded_columns(decimals))
 
 
-SomeRows = tuple[np.ndarray, np.ndarray, np.ndarray, list[str]]  # value, item, annotator, names of the items
+def fused_part(part: Part, ratings: Ratings, fit: Fit, units: Units) -> Fused:
+    """The truths of a part of what a model was fitted to."""
+    shard = in_units(part, units)
+    known = shard.known.gold if len(shard.place) else None
+    data = shard.data
+    if known is not None:
+        gold = np.full((data.M, data.D), np.nan)
+        gold[shard.item] = known
+        data = data._replace(gold=gold)
+    fuser = revive(fit)
+    assert isinstance(fuser, Joint)
+    return fuser.of_items(ratings, data).fuse()
+
+
+SomeRows = tuple[Part, list[str]]  # and the names of the items
 
 
 def some_rows(shard: LabelledPart, one_in: int) -> SomeRows:
@@ -60,28 +75,33 @@ def some_rows(shard: LabelledPart, one_in: int) -> SomeRows:
     keep = scattered(part.first + np.arange(part.M)) % np.uint64(one_in) == 0
     rows, place = keep[part.item_of], np.cumsum(keep) - 1
     names = [item for item, kept in zip(item_labels(shard.path), keep.tolist(), strict=True) if kept]
-    return part.value[rows], place[part.item_of[rows]], part.annotator_of[rows], names
+    own = keep[part.gold.item]
+    known = Known(place[part.gold.item[own]], part.gold.place[own], part.gold.value[own])
+    value, item_of, who = part.value[rows], place[part.item_of[rows]], part.annotator_of[rows]
+    return Part(value, item_of, who, int(keep.sum()), part.K, 0, part.X[keep], known), names
 
 
-def gathered_sample(pieces: Iterable[SomeRows], labels: Labels) -> Ratings:
+def gathered_sample(pieces: Iterable[SomeRows], labels: Labels) -> tuple[Part, Ratings]:
     """The ratings of the chosen items of all parts."""
-    value, item_of, annotator_of = [], [], []
+    parts: list[Part] = []
     items: list[str] = []
-    for own_value, own_item, own_annotator, names in pieces:
-        value.append(own_value)
-        item_of.append(own_item + len(items))
-        annotator_of.append(own_annotator)
+    for part, names in pieces:
+        known = part.gold._replace(item=part.gold.item + len(items))
+        parts.append(part._replace(item_of=part.item_of + len(items), known=known))
         items += names
-    return _ratings(np.concatenate(value), np.concatenate(item_of), np.concatenate(annotator_of), items, labels)
+    known = Known(*(np.concatenate(own) for own in zip(*(part.gold for part in parts), strict=True)))
+    value, item_of, who, X = (
+        np.concatenate([getattr(part, name) for part in parts]) for name in ("value", "item_of", "annotator_of", "X")
+    )
+    whole = Part(value, item_of, who, len(items), parts[0].K, 0, X, known)
+    return whole, _ratings(whole, items, labels)
 
 
-def _ratings(
-    value: np.ndarray, item_of: np.ndarray, annotator_of: np.ndarray, items: list[str], labels: Labels
-) -> Ratings:
+def _ratings(part: Part, items: list[str], labels: Labels) -> Ratings:
     return Ratings.from_judgements(
-        value,
-        item_of,
-        annotator_of,
+        part.value,
+        part.item_of,
+        part.annotator_of,
         items=items,
         annotators=labels.annotators,
         dimensions=labels.dimensions,

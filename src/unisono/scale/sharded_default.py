@@ -17,17 +17,27 @@ import numpy as np
 from unisono.errors import DataError
 from unisono.fusers import Fuser, Joint, revive
 from unisono.fusers.crowd import Copies
-from unisono.fusers.item_estimation import anchored_settings, estimate_at
+from unisono.fusers.gold_items import TurnedFit
+from unisono.fusers.item_estimation import (
+    Estimate,
+    Run,
+    TurnedEstimate,
+    anchored_settings,
+    estimate_bayes,
+    set_level,
+    sum_of_traces,
+)
 from unisono.fusers.item_preparation import (
     DEFAULT_MAX_ITER,
     DEFAULT_TOL,
     earlier_kinds,
     find_ends,
     kinds_on,
+    standardised_ends,
     typical_annotators,
 )
 from unisono.fusers.saved_fit import load_fit
-from unisono.fusers.standardisation import Scaling, learn_space
+from unisono.fusers.standardisation import Scaling
 from unisono.fusers.warm_start import PriorFit, absent_annotators, continued, evidence_counts, prior_fit_of
 from unisono.maths.items.censored_estep import EndAnswers
 from unisono.maths.items.item_priors import Priors
@@ -35,23 +45,25 @@ from unisono.maths.items.item_variances import own_noise
 from unisono.maths.raters.rater_diagnosis import Diagnosis
 from unisono.maths.raters.rater_signal import SharedSignal
 from unisono.maths.rating_values import SAME_ANSWER
-from unisono.scale.executors import Executor, Shard, Task, pairwise_sum
-from unisono.scale.shard_em import Checkpoint, fit_shards, statistics_of
+from unisono.scale.executors import Executor, Shard, pairwise_sum
+from unisono.scale.shard_em import Checkpoint, Climber
 from unisono.scale.shard_folder import ShardFolder
-from unisono.scale.shard_parts import Look, Source, Tally, make_item_shard
+from unisono.scale.shard_parts import Look, Source, Tally, Units
 from unisono.scale.shard_sums import (
-    Crowd,
+    ShardRows,
     agreement_of,
     calibrated,
-    find_crowd,
+    estimates,
     find_diagnosis,
-    find_pairs,
     find_phases,
     find_signal,
+    find_space,
+    read_by,
     sweep,
     units_of_parts,
 )
 from unisono.tables.answer_scale import Ends, Scale
+from unisono.tables.item_table import ItemTable
 from unisono.tables.scale_inference import NUMBERS, Phases
 from unisono.version import __version__
 
@@ -68,18 +80,41 @@ class Counted(NamedTuple):
     annotators: tuple[str, ...]  # the voices
     dimensions: tuple[str, ...]
     scale: Scale
+    features: tuple[str, ...] = ()
+    gold: ItemTable | None = None  # known truths, in the dimensions of the ratings
 
 
-class Fitted(NamedTuple):
-    """A fit of shards, and what was found on the way."""
+class Found(NamedTuple):
+    """A fit of shards, and what describes its annotators."""
 
     fuser: Joint
-    crowd: Crowd
-    signal: SharedSignal
-    diagnosis: Diagnosis
+    rows: ShardRows
+    units: Units
     noise: np.ndarray  # (K, D) error variances of the voices, standardised
     agreement: np.ndarray  # (K, D) of the voices
     left_out: np.ndarray  # (K, D) mean variances of the truths that the others leave
+    turned: Found | None = None  # of dimensions that known truths turned
+
+
+class Fitted(NamedTuple):
+    """The same, and what was found on the way."""
+
+    found: Found
+    signal: SharedSignal
+    diagnosis: Diagnosis
+
+
+class _Work(NamedTuple):
+    """What a fit of shards goes by, for all dimensions or some of them."""
+
+    counted: Counted
+    rows: ShardRows
+    units: Units
+    signal: SharedSignal
+    ends: tuple[np.ndarray, np.ndarray]  # lowest and highest answers, (D,) each
+    at_ends: EndAnswers | None
+    scale: Scale  # of the truth
+    earlier: PriorFit | None
 
 
 def fit_default(
@@ -106,71 +141,113 @@ def fit_default(
         kinds_on(tally.value, tally.times, own, d, phases) if fuser.censored else NUMBERS
         for d, (tally, own) in enumerate(zip(counted.tallies, counted.scale, strict=True))
     ]
+    space, scores = find_space(executor, counted.parts, counted.features, look.items)
     executor.forget(counted.parts)
     at_ends = find_ends(kinds, counted.scale, scaling)
-    shards = _in_units(executor, counted, scaling, at_ends)
-    crowd = find_crowd(executor, shards, look.items, K)
+
+    def rows_in(scaling: Scaling, at_ends: EndAnswers | None) -> tuple[Units, ShardRows]:
+        units = Units(scaling, None if at_ends is None else at_ends.cuts, space, look.usual)
+        return units, ShardRows(executor, counted.sources, units, scores, K)
+
+    units, rows = rows_in(scaling, at_ends)
     on_phase("shared signal")
-    signal, correlation = find_signal(executor, shards, crowd.data)
+    signal, correlation = find_signal(rows)
     on_phase("diagnosis of annotators")
     close = SAME_ANSWER * scaling.scale
     equal_pairs = np.array([tally.equal_pairs(own) for tally, own in zip(counted.tallies, close, strict=True)])
     ranges = look.low / scaling.scale, look.high / scaling.scale
-    diagnosis = find_diagnosis(executor, shards, crowd.data, signal, correlation, ranges, equal_pairs)
+    diagnosis = find_diagnosis(rows, signal, correlation, ranges, equal_pairs)
     if earlier is not None:
         scaling = earlier.scaling
         if fuser.censored:
             at_ends = find_ends(earlier_kinds(earlier.ends, scaling), counted.scale, scaling)
-        executor.forget(shards)
-        shards = _in_units(executor, counted, scaling, at_ends)
-        crowd = find_crowd(executor, shards, look.items, K)
+        rows.forget()
+        units, rows = rows_in(scaling, at_ends)
+    data, known = rows.data, None
+    scale = counted.scale.for_origins(look.low, look.high)
+    if counted.gold is not None:
+        scale = scale.widened(counted.gold.value, counted.dimensions, counted.gold.source, counted.gold.items)
+        known = scaling.standardise(counted.gold.value)
+        data = data._replace(gold=known)
     settings = anchored_settings(
-        crowd.data,
+        data,
         fuser.structure(),
         Priors(**(fuser.priors or {})),
-        np.full(crowd.data.D, fuser.variance_floor),
+        np.full(data.D, fuser.variance_floor),
         fuser.anchor,
         (lambda: diagnosis) if earlier is None else None,
-        pairs=lambda levels, gain: find_pairs(executor, shards, levels, gain),
     )
     if earlier is not None:
         settings = continued(settings, earlier, counted.annotators)
-    state, trace = fit_shards(
-        executor,
-        shards,
-        crowd,
-        settings,
+    run = Run(
         tol=DEFAULT_TOL["bayes"] if fuser.tol is None else fuser.tol,
         max_iter=DEFAULT_MAX_ITER["bayes"] if fuser.max_iter is None else fuser.max_iter,
-        checkpoint=Checkpoint(checkpoint, resume=resume, belongs_to=_identity(counted, fuser, earlier)),
-        on_step=on_step,
     )
-    estimate = estimate_at(crowd.data, state, trace, settings)
+    kept = Checkpoint(checkpoint, resume=resume, belongs_to=_identity(counted, fuser, earlier))
+    with kept.kept():
+        climb = Climber(kept, run.tol, run.max_iter, on_step)
+        estimate = estimate_bayes(data, settings._replace(slips=fuser.slips), run, climb)
     on_phase("calibration")
-    typical = typical_annotators(at_ends, estimate.params)
-    found = sweep(executor, shards, estimate.params, typical)
-    span = (ends[1] - ends[0]) / scaling.scale
-    honest = calibrated(found, crowd, estimate.params, signal, span, fuser.panel, continued=earlier is not None)
-    honest = honest._replace(level=estimate.level)
-    fuser.set_calibration(honest._replace(rescaling=None) if fuser.estimate == "posterior" else honest)
-    fuser.params_, fuser.trace_, fuser.theta_var_ = estimate.params, trace, estimate.theta_var
+    work = _Work(counted, rows, units, signal, (ends[0], ends[1]), at_ends, scale, earlier)
+    found = _learned(fuser, estimate, work, known)
+    rows.forget()
+    return Fitted(found, signal, diagnosis)
+
+
+def _learned(
+    fuser: Joint, estimate: Estimate, work: _Work, known: np.ndarray | None, *, observed: bool = False
+) -> Found:
+    """Gives the fuser an estimate, as `learn` does in memory; known truths (G, D) may have been `observed`."""
+    counted, rows, earlier = work.counted, work.rows, work.earlier
+    gold = known if observed else None
+    typical = typical_annotators(work.at_ends, estimate.params, observed)
+    fuser.params_, fuser.trace_, fuser.theta_var_ = estimate.params, estimate.trace, estimate.theta_var
     fuser.ends_ = typical
-    fuser.scaling_, fuser.scale_ = scaling, counted.scale.for_origins(look.low, look.high)
-    fuser.space_ = learn_space(None, (), intercept=True, standardise=True)[0]
+    fuser.scaling_, fuser.scale_, fuser.space_ = work.units.scaling, work.scale, work.units.space
     fuser.dimensions_, fuser.annotators_ = counted.dimensions, counted.annotators
-    judgements = crowd.data.by_annotator(crowd.data.judgements)
-    fuser.judgements_, fuser.items_behind_ = evidence_counts(judgements, look.items, counted.annotators, earlier)
-    stats = statistics_of(executor, shards, crowd, estimate.params)
-    noise = own_noise(crowd.data, stats, estimate.params, Priors().noise_numbers)
-    executor.forget(shards)
-    left_out = found.left_out / np.maximum(crowd.data.answers(), 1)
-    return Fitted(fuser, crowd, signal, diagnosis, noise, agreement_of(found.answers), left_out)
+    judgements = rows.data.by_annotator(rows.data.judgements)
+    behind = evidence_counts(judgements, counted.look.items, counted.annotators, earlier)
+    fuser.judgements_, fuser.items_behind_ = behind
+    seen = sweep(rows, estimate.params, typical, gold)
+    span = (work.ends[1] - work.ends[0]) / work.units.scaling.scale
+    honest = calibrated(seen, rows.data, estimate.params, work.signal, span, fuser.panel, continued=earlier is not None)
+    if observed or fuser.estimate == "posterior":
+        honest = honest._replace(rescaling=None)
+    fuser.set_calibration(honest._replace(level=None if observed else estimate.level))
+    turned = None
+    if known is not None and not observed:
+        turned = None if estimate.turned is None else _turned(fuser, estimate.turned, work, known)
+        ends = standardised_ends(counted.scale, fuser.scaling_)
+        set_level(fuser, known, estimates(rows, estimate.params, typical, fuser.calibration_, ends))
+        seen = sweep(rows, fuser.params_, fuser.ends_)
+    noise = own_noise(read_by(rows, seen), seen.stats, fuser.params_, Priors().noise_numbers)
+    left_out = seen.left_out / np.maximum(rows.data.answers(), 1)
+    return Found(fuser, rows, work.units, noise, agreement_of(seen.answers), left_out, turned)
 
 
-def _in_units(executor: Executor, counted: Counted, scaling: Scaling, at_ends: EndAnswers | None) -> list[Shard]:
-    """The parts as the item model wants them."""
-    how = scaling.loc, scaling.scale, None if at_ends is None else at_ends.cuts
-    return executor.load([Task(make_item_shard, (source, *how)) for source in counted.sources])
+def _turned(fuser: Joint, turned: TurnedEstimate, work: _Work, known: np.ndarray) -> Found:
+    """The fit of the dimensions that known truths turned."""
+    dims, rows = turned.dims.tolist(), turned.data.elsewhere
+    assert isinstance(rows, ShardRows)
+    at_ends = None if work.at_ends is None else work.at_ends.of(dims)
+    whole = len(dims) == len(work.counted.dimensions)
+    own = work._replace(
+        counted=work.counted._replace(
+            dimensions=tuple(work.counted.dimensions[d] for d in dims), scale=work.counted.scale.select(dims)
+        ),
+        rows=rows,
+        units=work.units if whole else work.units._replace(scaling=work.units.scaling.of(dims)),
+        signal=work.signal if whole else find_signal(rows)[0],
+        ends=(work.ends[0][dims], work.ends[1][dims]),
+        at_ends=at_ends if at_ends is not None and at_ends.any else None,
+        scale=work.scale.select(dims),
+        earlier=None,
+    )
+    found = _learned(fuser.alike(), turned.estimate, own, known[:, dims], observed=True)
+    fuser.turned_ = TurnedFit(found.fuser, turned.dims, turned.better, turned.missed)
+    everything = fuser.turned_.everything(len(fuser.dimensions_))
+    fuser.trace_ = found.fuser.trace_ if everything else sum_of_traces([fuser.trace_, found.fuser.trace_])
+    return found
 
 
 def look_at_all(executor: Executor, parts: list[Shard]) -> tuple[Look, list[Tally]]:
@@ -186,6 +263,8 @@ def _identity(counted: Counted, fuser: Joint, earlier: PriorFit | None) -> str:
     settings: dict[str, Any] = fuser.saved_params()
     words = json.dumps([settings, counted.annotators, counted.dimensions, __version__], sort_keys=True, default=repr)
     found = hashlib.sha256(counted.look.digest + words.encode())
+    if counted.gold is not None:
+        found.update(np.ascontiguousarray(counted.gold.value).tobytes())
     if earlier is not None:
         for part in (earlier.judgements, *earlier.params):
             found.update(np.ascontiguousarray(part).tobytes())

@@ -9,7 +9,7 @@ What is held here does not grow with the number of items: parameters, annotators
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -19,12 +19,12 @@ import numpy as np
 
 from unisono.errors import DataError, spoken
 from unisono.evaluate.agreement_measure import estimate_of
-from unisono.evaluate.alerts import NO_SIGNAL, copy_alerts, how_counted, signal_alerts
+from unisono.evaluate.alerts import NO_SIGNAL, copy_alerts, gold_alerts, how_counted, signal_alerts
 from unisono.fusers import Annotators, Fit, Fused, Joint
 from unisono.fusers.crowd import Copies, everybody_described, named_copies
+from unisono.fusers.fuser import as_item_table, require_meaning
 from unisono.fusers.fusion_results import dimension_columns, overall_columns
 from unisono.fusers.item_posteriors import described
-from unisono.fusers.item_preparation import ends_note
 from unisono.fusers.saved_fit import in_folder
 from unisono.maths.structure_words import COPY_WORDS, Counting, require_word
 from unisono.report.report_data import Sample, Subject, coverage_of_counts
@@ -33,13 +33,21 @@ from unisono.report.summary import Counts, summary_of, summary_text
 from unisono.scale.executors import Executor, Shard, Task
 from unisono.scale.shard_duplicates import find_copies
 from unisono.scale.shard_folder import ShardFolder
-from unisono.scale.shard_parts import Look, Source, make_part
-from unisono.scale.shard_preparation import counted_of, fuser_of, scale_of, shard_alerts, without_wild_answers
-from unisono.scale.shard_truth import Labels, gathered_sample, make_labelled, some_rows, truth_frame
+from unisono.scale.shard_parts import Look, Part, Source, make_part
+from unisono.scale.shard_preparation import (
+    counted_of,
+    fuser_of,
+    scale_of,
+    shard_alerts,
+    with_item_tables,
+    without_wild_answers,
+)
+from unisono.scale.shard_truth import Labels, fused_part, gathered_sample, make_labelled, some_rows, truth_frame
 from unisono.scale.sharded_default import (
     Counted,
     Everybody,
     Fitted,
+    Found,
     OnPhase,
     fit_default,
     look_at_all,
@@ -64,6 +72,8 @@ def fuse_shards(
     model: str = "auto",
     scale: ScaleWords = None,
     missing: Missing = None,
+    features: Any = None,
+    gold: Any = None,
     copies: Counting = "merge",
     start: Any = None,
     checkpoint: str | Path | None = None,
@@ -74,8 +84,8 @@ def fuse_shards(
 ) -> ShardedFusion:
     """Fuses the ratings of a folder of shards with the default for items, the same as a table in memory gets.
 
-    model: 'auto' or 'joint'; settings: keyword arguments of that fuser. scale, missing (numbers), copies, start: as for
-    `fuse`.
+    model: 'auto' or 'joint'; settings: keyword arguments of that fuser. scale, missing (numbers), features, gold,
+    copies, start: as for `fuse`.
     checkpoint: a folder where the fit is kept every few iterations; resume: whether to continue from there.
     on_step(iteration, objective) and on_phase(what) hear of progress.
     """
@@ -90,6 +100,8 @@ def fuse_shards(
         Source(path, folder.dimensions, K, first, missing=missing_numbers(missing))
         for path, first in zip(folder.paths(), folder.first_items(), strict=True)
     ]
+    described, known_truths = as_item_table(features), as_item_table(gold)
+    sources, known_truths = with_item_tables(executor, sources, folder, described, known_truths)
     parts = executor.load([Task(make_part, (source,)) for source in sources])
     look, tallies = look_at_all(executor, parts)
     if not look.compared:
@@ -106,6 +118,7 @@ def fuse_shards(
     counted, merged = counted_of(executor, parts, sources, look, tallies, folder, known, found, copies)
     counted, wild = without_wild_answers(executor, counted, said, folder)
     alerts, known = [*wild, *alerts], counted.scale
+    counted = counted._replace(features=() if described is None else described.columns, gold=known_truths)
     folder, look, found, counted = with_earlier(Everybody(folder, look, found, counted), earlier)
     fitted = fit_default(
         executor,
@@ -118,8 +131,11 @@ def fuse_shards(
         on_phase=tell,
     )
     executor.forget(parts)
+    if known_truths is not None and not fuser.gold_anyway:
+        require_meaning(known_truths.source, folder.dimensions, fuser._gold_slopes())
     words = how_counted(None if copies == "keep" else merged)
     alerts = [*signal_alerts(folder.dimensions, fitted.signal), *copy_alerts(found, words), *alerts]
+    alerts = [*gold_alerts(fuser.notes()), *alerts]
     return ShardedFusion(model, folder, executor, look, known, found, merged, counted, fitted, alerts)
 
 
@@ -146,34 +162,41 @@ class ShardedFusion:
 
     @property
     def fuser(self) -> Joint:
-        return self.fitted.fuser
+        return self.fitted.found.fuser
 
     @cached_property
     def described(self) -> Annotators:
         """What is known of the annotators, as plain arrays."""
-        data, fuser = self.fitted.crowd.data, self.fuser
-        voices = described(
+        voices = self._described(self.fitted.found)
+        if self.fuser.turned_ is not None:
+            assert self.fitted.found.turned is not None
+            voices = self.fuser.turned_.annotators(voices, self._described(self.fitted.found.turned))
+        each = everybody_described(
+            voices, self.found_copies, self.folder.annotators, self.look.given, merged=self.merged
+        )
+        return replace(each, answered=self.look.answered)
+
+    def _described(self, found: Found) -> Annotators:
+        data, fuser = found.rows.data, found.fuser
+        return described(
             fuser.annotators_,
             fuser.dimensions_,
             data.by_annotator(data.judgements).astype(np.int64),
             data=data,
             params=fuser.params_,
             scaling=fuser.scaling_,
-            center=fuser.params_.mu,
-            noise=self.fitted.noise,
-            agreement=self.fitted.agreement,
+            center=fuser.params_.mean_truth(data.scores),
+            noise=found.noise,
+            agreement=found.agreement,
             diagnosis=self.fitted.diagnosis,
-            left_out=self.fitted.left_out,
+            left_out=found.left_out,
         )
-        each = everybody_described(
-            voices, self.found_copies, self.folder.annotators, self.look.given, merged=self.merged
-        )
-        return replace(each, answered=self.look.answered)
 
     @cached_property
     def fit(self) -> Fit:
         """The fitted model with its provenance, as it is saved; items are not in it."""
-        given = self.fitted.crowd.data.by_annotator(self.fitted.crowd.data.judgements)
+        data = self.fitted.found.rows.data
+        given = data.by_annotator(data.judgements)
         return Fit(
             model=self.model,
             kind=self.fuser.kind,
@@ -181,7 +204,7 @@ class ShardedFusion:
             items=(),
             annotators=self.fuser.annotators_,
             dimensions=self.folder.dimensions,
-            features=(),
+            features=self.counted.features,
             arrays=self.fuser.arrays() | {"judgements": given},
             trace=self.fuser.trace_,
             provenance={
@@ -207,7 +230,7 @@ class ShardedFusion:
             look.judgements * D,
             self._reading(),
         )
-        return summary_of(self.fit, counts, self.described, self.alerts, ends_note(self.fuser.ends_))
+        return summary_of(self.fit, counts, self.described, self.alerts, self.fuser.notes())
 
     def summary(self) -> str:
         """The result in words."""
@@ -217,16 +240,18 @@ class ShardedFusion:
     def sample(self) -> tuple[Ratings, Fused]:
         """The ratings of some items, all where there are few, and their truths."""
         one_in = -(-self.look.items // SHOWN_ITEMS)
-        shards = self._labelled(source._replace(voice=None, distance=None) for source in self.counted.sources)
-        shown = gathered_sample(self.executor.map(some_rows, shards, one_in), self._labels(self.folder.annotators))
-        self.executor.forget(shards)
-        voices = shown
-        if self.merged:
-            shards = self._labelled(self.counted.sources)
-            rows = self.executor.map(some_rows, shards, one_in)
-            voices = gathered_sample(rows, self._labels(self.counted.annotators))
+
+        def some(sources: Iterable[Source], annotators: tuple[str, ...]) -> tuple[Part, Ratings]:
+            shards = self._labelled(sources)
+            found = gathered_sample(self.executor.map(some_rows, shards, one_in), self._labels(annotators))
             self.executor.forget(shards)
-        return replace(shown, source=self.folder.source), self.fuser.fuse(voices)
+            return found
+
+        given = (source._replace(voice=None, distance=None) for source in self.counted.sources)
+        _, shown = some(given, self.folder.annotators)
+        part, voices = some(self.counted.sources, self.counted.annotators)
+        fused = fused_part(part, voices, self.fit, self.fitted.found.units)
+        return replace(shown, source=self.folder.source), fused
 
     def tables(self) -> dict[str, dict[str, Any]]:
         """The tables of annotators, by name."""
@@ -262,7 +287,7 @@ class ShardedFusion:
         decimals = self.sample[1].decimals() if as_csv else None
         shards = self._labelled(self.counted.sources)
         labels = self._labels(self.counted.annotators)
-        frames = self.executor.map(truth_frame, shards, self.fit, labels, decimals)
+        frames = self.executor.map(truth_frame, shards, self.fit, self.fitted.found.units, labels, decimals)
         if as_csv:
             with (folder / "truth.csv").open("wb") as file:
                 for n, frame in enumerate(frames):

@@ -73,10 +73,14 @@ def require_overlap(ratings: Ratings) -> None:
 def require_known_items(table: ItemTable, ratings: Ratings) -> None:
     """Refuses a table (gold, for example) that speaks of items nobody rated."""
     known = set(ratings.items)
-    unknown = [item for item in table.items if item not in known]
+    require_rated([item for item in table.items if item not in known], table.source, ratings.source)
+
+
+def require_rated(unknown: Sequence[str], table: str, ratings: str) -> None:
+    """Refuses a table with these items that ratings do not have."""
     if unknown:
         raise DataError(
-            f"{table.source}: item {listed(unknown)} not among the items of {ratings.source}. "
+            f"{table}: item {listed(unknown)} not among the items of {ratings}. "
             "Look for a difference in spelling, or remove the row."
         )
 

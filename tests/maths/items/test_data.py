@@ -85,7 +85,7 @@ def test_keys_are_the_same_in_every_shard_and_say_all_of_a_profile(D, K, seed):
 
     np.testing.assert_array_equal(joined, profile_keys(whole))
     np.testing.assert_array_equal(joined[np.searchsorted(joined, profile_keys(one))], profile_keys(one))
-    read = rows_elsewhere(joined, whole.judgements, whole.Sy, whole.Syy, 1, K)
+    read = rows_elsewhere(joined, whole.judgements, whole.Sy, whole.Syy, no_features(1), K)
     np.testing.assert_array_equal(read.annotator, whole.annotator)
     np.testing.assert_array_equal(read.answered, whole.answered)
 

@@ -13,7 +13,7 @@ from unisono.maths.items.bayes_em import bayes_step
 from unisono.maths.items.bayes_start import bayes_start
 from unisono.maths.items.item_data import Bounds, Cuts
 from unisono.maths.items.item_estep import expectation, posterior
-from unisono.maths.items.judgement_weights import equal_weights, long_tails, marginal, reweighed, settled
+from unisono.maths.items.judgement_weights import equal_weights, long_tails, marginal, reweighed, settled, tail_sums
 
 
 @pytest.mark.parametrize("missing", [0.0, 0.3])
@@ -123,7 +123,7 @@ def test_truth_says_which_items_are_unclear_and_of_no_item_where_all_are_alike()
 def test_spread_that_goes_with_the_level_makes_no_item_unclear():
     value, item_of, annotator_of, _ = slipping(5, 0.0)
     data, piled = data_of(value, item_of, annotator_of), np.maximum(value, 0.5)
-    assert not long_tails(data, un.fuse(frame_of(value, item_of, annotator_of)).fuser.params_)
+    assert not long_tails(tail_sums(data, un.fuse(frame_of(value, item_of, annotator_of)).fuser.params_))
     result = un.fuse(frame_of(piled, item_of, annotator_of), censored=False)
     assert result.fuser.params_.tails is None
     assert "unclear" not in result.truth

@@ -14,7 +14,6 @@ these variances; nothing is random.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -50,9 +49,6 @@ class PairSums(NamedTuple):
 
     def __add__(self, other: PairSums) -> PairSums:  # type: ignore[override]
         return PairSums(*(a + b for a, b in zip(self, other, strict=True)))  # type: ignore[operator]
-
-
-PairsAt = Callable[[Levels, np.ndarray | None], PairSums]  # levels, and gains (K, D) expected of annotators
 
 
 class Components(NamedTuple):
@@ -93,17 +89,16 @@ LEAST_EIGENVALUE = 1e-3  # numerical: least of the eigenvalues of a correlation 
 def variance_targets(
     data: ItemData,
     gain: np.ndarray | None = None,
-    pairs: PairsAt | None = None,
     *,
     truths: bool = True,
     biases: bool = True,
 ) -> Targets:
     """Variances of truth, error and bias; truths and biases are correlated as truths are, if at all.
 
-    `gain` (K, D) is expected of annotators, `pairs` sums over items where the rows of the ratings lie elsewhere.
+    `gain` (K, D) is expected of annotators.
     """
     levels = annotator_levels(profile_moments(data))
-    sums = pair_sums(data, levels, gain) if pairs is None else pairs(levels, gain)
+    sums = data.total(pair_sums, levels, gain)
     return targets_from(levels, sums, gain, truths=truths, biases=biases)
 
 
@@ -214,12 +209,11 @@ def bayes_settings(
     *,
     correlated: bool = True,
     classes: np.ndarray | None = None,
-    pairs: PairsAt | None = None,
     **changes: Any,
 ) -> BayesSettings:
     """Settings with targets from the ratings; only what the structure lets be correlated is, or nothing.
 
-    `classes` (K, D, Z): what annotators are thought to be; `pairs`: as `variance_targets` has it.
+    `classes` (K, D, Z): what annotators are thought to be.
     """
     alike = {
         "truths": correlated and structure.latent == "full",
@@ -231,7 +225,7 @@ def bayes_settings(
     if told <= SINGLE_OUT and structure.transform != "identity" and structure.noise == "shared":
         scales = scales_of_two(profile_moments(data), priors.noise_numbers)
         gain = np.sqrt(scales)[:, None] * np.ones(data.D)
-    targets = variance_targets(data, gain, pairs, **alike)
+    targets = variance_targets(data, gain, **alike)
     settings = BayesSettings(structure, priors, floor, targets, told_apart=told, scales=scales, classes=classes)
     return settings._replace(**changes)
 

@@ -14,11 +14,13 @@ number to every l.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from scipy import sparse
+
+Sum = TypeVar("Sum")
 
 
 class Scores(NamedTuple):
@@ -36,6 +38,12 @@ class Scores(NamedTuple):
     @property
     def R(self) -> int:
         return int(self.Z.shape[1])
+
+    def mean(self) -> np.ndarray:
+        """(R,) over items; where they are elsewhere, every row stands for the mean."""
+        if not self.Z.strides[0]:
+            return np.asarray(self.Z[0])
+        return np.asarray(self.Z.sum(axis=0) / max(self.M, 1))
 
     def of(self, X: np.ndarray) -> np.ndarray:
         """(M', R) the scores of other items."""
@@ -59,10 +67,20 @@ def orthogonal_scores(X: np.ndarray, *, intercept: bool, rcond: float = 1e-10) -
     Xc = X - center
     wide = P > M
     l, E = np.linalg.eigh(Xc @ Xc.T if wide else Xc.T @ Xc)
-    keep = l > rcond * max(float(l[-1]), np.finfo(float).tiny)
-    l, E = l[keep], E[:, keep]
+    l, E = _kept(l, E, rcond)
     V = Xc.T @ E / np.sqrt(l) if wide else E
     return Scores(Xc @ V, l, V, center)
+
+
+def scores_elsewhere(products: np.ndarray, mean: np.ndarray, M: int, *, rcond: float = 1e-10) -> Scores:
+    """The same of features with these means (P,) and products around them (P, P), with rows that stand for the mean."""
+    l, V = _kept(*np.linalg.eigh(products), rcond)
+    return Scores(np.broadcast_to(0.0, (M, len(l))), l, V, mean)
+
+
+def _kept(l: np.ndarray, E: np.ndarray, rcond: float) -> tuple[np.ndarray, np.ndarray]:
+    keep = l > rcond * max(float(l[-1]), np.finfo(float).tiny)
+    return l[keep], E[:, keep]
 
 
 def fit_theta(scores: Scores, Sza: np.ndarray, ridge: float = 0.0) -> np.ndarray:
@@ -136,6 +154,19 @@ class Cuts(NamedTuple):
         return (y <= self.low) & (y >= self.lowest), (y >= self.high) & (y <= self.highest)
 
 
+class Elsewhere(Protocol):
+    """Rows of ratings that lie in parts, and what is asked of all of them."""
+
+    def total(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """The sum over parts of `function(part, *arguments)`."""
+
+    def of_dimensions(self, dims: Sequence[int] | np.ndarray) -> ItemData:
+        """The same ratings on some of the dimensions."""
+
+    def truths(self, params: Any, gold: np.ndarray | None) -> np.ndarray:
+        """(G, D) posterior means of the known items, with `gold` (G, D) known."""
+
+
 class ItemData(NamedTuple):
     """Everything about the ratings that does not change while parameters are estimated."""
 
@@ -152,6 +183,8 @@ class ItemData(NamedTuple):
     gold: np.ndarray | None = None  # (M, D) truths that are known, NaN elsewhere
     cuts: Cuts | None = None  # answers beyond say no more than that; None: every answer is a number
     weight: np.ndarray | None = None  # (J,) precision of each judgement beside its annotator's, in Sy and Syy; None: 1
+    usual: float | None = None  # mean log of items' judgements among all parts of the ratings; None: these are all
+    elsewhere: Elsewhere | None = None  # who has the rows; gold then has those of known items alone
 
     @property
     def M(self) -> int:
@@ -160,6 +193,13 @@ class ItemData(NamedTuple):
     @property
     def D(self) -> int:
         return int(self.y.shape[1])
+
+    def total(self, function: Callable[..., Sum], *arguments: Any) -> Sum:
+        """`function(data, *arguments)`, which adds up over items, for all of them wherever they are."""
+        if self.elsewhere is None:
+            return function(self, *arguments)
+        found: Sum = self.elsewhere.total(function, *arguments)
+        return found
 
     @property
     def item_of(self) -> np.ndarray:
@@ -243,13 +283,16 @@ def prepare(value: np.ndarray, item_of: np.ndarray, annotator_of: np.ndarray, sc
 def of_dimensions(data: ItemData, dims: Sequence[int] | np.ndarray) -> ItemData:
     """The same ratings on some of the dimensions."""
     index = np.asarray(dims)
+    if data.elsewhere is not None:
+        there = data.elsewhere.of_dimensions(index)
+        return there._replace(gold=None if data.gold is None else data.gold[:, index])
     part = prepare(data.value[:, index], data.item_of, data.annotator_of, data.scores, data.K)
     cuts = None if data.cuts is None else data.cuts.of(index)
     return part._replace(gold=None if data.gold is None else data.gold[:, index], cuts=cuts)
 
 
 def rows_elsewhere(
-    keys: np.ndarray, judgements: np.ndarray, Sy: np.ndarray, Syy: np.ndarray, M: int, K: int
+    keys: np.ndarray, judgements: np.ndarray, Sy: np.ndarray, Syy: np.ndarray, scores: Scores, K: int
 ) -> ItemData:
     """What an M-step needs of ratings whose rows lie elsewhere: sums of their profiles, and how many rows there are.
 
@@ -259,14 +302,14 @@ def rows_elsewhere(
     annotator, answered = _read_keys(keys, D)
     return ItemData(
         y=np.broadcast_to(np.nan, (J, D)),
-        item_ptr=np.broadcast_to(np.int64(-1), (M + 1,)),
+        item_ptr=np.broadcast_to(np.int64(-1), (scores.M + 1,)),
         profile_of=np.broadcast_to(np.int32(-1), (J,)),
         annotator=annotator,
         answered=answered,
         judgements=judgements,
         Sy=Sy,
         Syy=Syy,
-        scores=no_features(M),
+        scores=scores,
         K=K,
     )
 

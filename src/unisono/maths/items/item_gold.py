@@ -30,6 +30,7 @@ from unisono.maths.items.bayes_start import bayes_settings, bayes_start
 from unisono.maths.items.item_data import ItemData, of_dimensions
 from unisono.maths.items.item_estep import posterior
 from unisono.maths.items.item_estimates import NO_SPREAD
+from unisono.maths.items.item_params import ItemParams
 from unisono.maths.items.item_priors import CLEARLY_BETTER, IMAGINARY_ANSWERS, IMAGINARY_ITEMS, MIXING_EVIDENCE
 
 ROTATION_RIDGE = 0.01  # numerical: keeps the map to known truths near the identity where they are few
@@ -143,7 +144,7 @@ def turning_fit(data: ItemData, settings: BayesSettings, climb: Climb) -> tuple[
     blind = data._replace(gold=None)
     loose = _loose(blind, settings)
     state, trace = climb(blind, bayes_start(blind, loose), loose)
-    found = posterior(blind, state.params).mean
+    found = _truths(blind, state.params)
     shares = data.shares()
 
     def fit(part: ItemData) -> tuple[BayesState, EmTrace]:
@@ -182,16 +183,21 @@ def _loose(data: ItemData, settings: BayesSettings) -> BayesSettings:
 
 
 def level_map(
-    estimate: np.ndarray, gold: np.ndarray, direction: np.ndarray | None = None, obeyed: np.ndarray | None = None
+    estimate: np.ndarray,
+    gold: np.ndarray,
+    variance: np.ndarray | None = None,
+    direction: np.ndarray | None = None,
+    obeyed: np.ndarray | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Scale (D,) and offset (D,) that give an estimate (M, D) the variance and the mean of the known truths.  eq. B17
+    """Scale (D,) and offset (D,) that give an estimate (n, D) the variance and the mean of the known truths.  eq. B17
 
-    Drawn to "no change" by imaginary truths that spread like the estimates of all items: few known ones may happen to
-    lie close together. Variances are compared, not slopes: a slope would shrink the estimate. Known truths that are all
-    equal say nothing about the scale. Where they are to be `obeyed` (D,) though they refute "no change", they alone
-    count, and the `direction` (D,) that they have, 1 or -1.
+    Drawn to "no change" by imaginary truths that spread like the estimates of all items, with `variance` (D,) where
+    these are not all: few known ones may happen to lie close together. Variances are compared, not slopes: a slope
+    would shrink the estimate. Known truths that are all equal say nothing about the scale. Where they are to be
+    `obeyed` (D,) though they refute "no change", they alone count, and the `direction` (D,) that they have, 1 or -1.
     """
     D = gold.shape[1]
+    variance = estimate.var(axis=0) if variance is None else variance
     scale, offset = np.ones(D), np.zeros(D)
     for d in range(D):
         known = ~np.isnan(gold[:, d])
@@ -199,7 +205,7 @@ def level_map(
         n, alone = len(x), obeyed is not None and bool(obeyed[d])
         if not n:
             continue
-        imaginary = 0.0 if alone else IMAGINARY_ITEMS * float(estimate[:, d].var())
+        imaginary = 0.0 if alone else IMAGINARY_ITEMS * float(variance[d])
         if n * x.var() + imaginary > NO_SPREAD and np.ptp(y) > 0:
             scale[d] = np.sqrt((n * y.var() + imaginary) / (n * x.var() + imaginary))
         middle = x.mean() + (y.mean() - x.mean()) * n / (n + IMAGINARY_ANSWERS * (not alone))
@@ -224,6 +230,11 @@ def gold_map(found: np.ndarray, gold: np.ndarray | None) -> tuple[np.ndarray, np
     return A, c
 
 
+def _truths(data: ItemData, params: ItemParams) -> np.ndarray:
+    """(n, D) posterior means of the items of which `data.gold` has rows."""
+    return posterior(data, params).mean if data.elsewhere is None else data.elsewhere.truths(params, data.gold)
+
+
 def _hidden_errors(data: ItemData, found: np.ndarray, fit: Fit) -> HiddenErrors:
     """Of every way, fold by fold; `found` (M, s) are the truths without known ones."""
     gold = data.gold
@@ -236,7 +247,7 @@ def _hidden_errors(data: ItemData, found: np.ndarray, fit: Fit) -> HiddenErrors:
         shown = gold.copy()
         shown[hidden] = np.nan
         part = data._replace(gold=shown)
-        turned = posterior(part, fit(part)[0].params).mean[hidden]
+        turned = _truths(part, fit(part)[0].params)[hidden]
         foretold = np.nanmean(shown, axis=0), _line(found, shown)[hidden], turned
         errors.append([way - gold[hidden] for way in foretold])
     return HiddenErrors(*(np.concatenate(way) for way in zip(*errors, strict=True)))

@@ -99,6 +99,10 @@ class ItemParams(NamedTuple):
         """(K, D) annotator offsets."""
         return self.B[:, :, -1]
 
+    def mean_truth(self, scores: Scores) -> np.ndarray:
+        """(D,) expected of the average item."""
+        return np.asarray(self.mu + scores.mean() @ self.theta)
+
     def prior_mean(self, scores: Scores) -> np.ndarray:
         """(M, D) the truth as features alone predict it."""
         return np.asarray(self.mu + scores.Z @ self.theta)

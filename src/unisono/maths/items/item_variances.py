@@ -282,7 +282,7 @@ def fit_predictor(
 def latent_moments(data: ItemData, stats: Stats, theta: np.ndarray, mu: np.ndarray) -> np.ndarray:
     """(D, D) sum over items of E[(a - m0)(a - m0)'], m0 = mu + theta'z.                               eq. G14"""
     second, first = stats.items[:-1, :-1], stats.items[:-1, -1]
-    total_z = data.scores.Z.sum(axis=0)
+    total_z = data.M * data.scores.mean()
     m0_first = data.M * mu + total_z @ theta
     cross = np.outer(first, mu) + stats.Sza.T @ theta
     shift = np.outer(mu, m0_first) + np.outer(total_z @ theta, mu) + theta.T @ (data.scores.l[:, None] * theta)

@@ -52,12 +52,67 @@ class Weights(NamedTuple):
 
     def of(self, data: ItemData) -> ItemData:
         """The same ratings, weighted."""
-        return data._replace(weight=self.judgement * self.item[data.item_of], Sy=self.Sy, Syy=self.Syy)
+        weight = None if data.elsewhere is not None else self.judgement * self.item[data.item_of]
+        return data._replace(weight=weight, Sy=self.Sy, Syy=self.Syy)
 
 
 def equal_weights(data: ItemData) -> Weights:
     """Where everything is as precise as usual."""
-    return Weights(np.ones(len(data.y)), np.ones(data.M), np.array([np.inf, np.inf, 0.0]), data.Sy, data.Syy, 0.0)
+    J, M = (0, 0) if data.elsewhere is not None else (len(data.y), data.M)
+    return Weights(np.ones(J), np.ones(M), np.array([np.inf, np.inf, 0.0]), data.Sy, data.Syy, 0.0)
+
+
+class Errors(NamedTuple):
+    """Squared errors of a part's judgements under new parameters, as its weights so far have it."""
+
+    data: ItemData
+    square: np.ndarray  # (J,)
+    answers: np.ndarray  # (J,)
+    item: np.ndarray  # (M,) precisions of items so far
+
+    def slips(self) -> np.ndarray:
+        """(n,) the bound's part by degrees of freedom of judgements; adds up over parts."""
+        return marginals(self.item[self.data.item_of] * self.square, self.answers)
+
+    def judged(self, nu: float) -> Judged:
+        """With the precisions of judgements."""
+        judgement = precisions(self.item[self.data.item_of] * self.square, self.answers, nu)
+        own = log_density(judgement, self.answers, nu)
+        sums = (judgement * self.square, self.answers)
+        together, number = (np.bincount(self.data.item_of, part, minlength=self.data.M) for part in sums)
+        return Judged(self.data, nu, judgement, own, together, number)
+
+
+class Judged(NamedTuple):
+    """The same once judgements have their precisions."""
+
+    data: ItemData
+    nu: float
+    judgement: np.ndarray  # (J,)
+    log_density: float
+    square: np.ndarray  # (M,) sums of weighed squared errors
+    answers: np.ndarray  # (M,)
+
+    def unclear(self) -> np.ndarray:
+        """(p, n) the bound's part by power and by degrees of freedom of items; adds up over parts."""
+        usual = [usual_precision(self.data, power) for power in POWERS]
+        return np.array(
+            [marginals(own * self.square, self.answers) + 0.5 * float(self.answers @ np.log(own)) for own in usual]
+        )
+
+    def weights(self, kappa: float, power: float) -> Weights:
+        """With the precisions of items."""
+        usual = usual_precision(self.data, power)
+        item = usual * precisions(usual * self.square, self.answers, kappa)
+        own = self.log_density + log_density(item / usual, self.answers, kappa)
+        own += 0.5 * float(self.answers @ np.log(usual))
+        sums = weighted_sums(self.data, self.judgement * item[self.data.item_of])
+        return Weights(self.judgement, item, np.array([self.nu, kappa, power]), *sums, own)
+
+
+def errors_under(data: ItemData, params: ItemParams, weights: Weights) -> Errors:
+    """Of ratings (without weights) by parameters that these weights have led to."""
+    return Errors(data, squared_distances(weights.of(data), params)[0], _answers(data), weights.item)
 
 
 def reweighed(data: ItemData, params: ItemParams, weights: Weights, tails: np.ndarray | None = None) -> Weights:
@@ -65,40 +120,28 @@ def reweighed(data: ItemData, params: ItemParams, weights: Weights, tails: np.nd
 
     `data` are the ratings without weights.                                                              eq. B35
     """
-    square, _ = squared_distances(weights.of(data), params)
-    answers, item_of = _answers(data), data.item_of
-    nu = None if tails is None else tails[0]
-    weighed = weights.item[item_of] * square
-    nu = best_freedom(weighed, answers) if nu is None else nu
-    judgement = precisions(weighed, answers, nu)
-    together, number = (np.bincount(item_of, part, minlength=data.M) for part in (judgement * square, answers))
-    kappa, power = _of_items(data, together, number) if tails is None else tails[1:]
-    usual = _usual_precision(data, power)
-    item = usual * precisions(usual * together, number, kappa)
-    own = log_density(judgement, answers, nu) + log_density(item / usual, number, kappa)
-    own += 0.5 * float(number @ np.log(usual))
-    found = np.array([nu, kappa, power])
-    return Weights(judgement, item, found, *weighted_sums(data, judgement * item[item_of]), own)
+    errors = errors_under(data, params, weights)
+    judged = errors.judged(best_freedom(errors.slips()) if tails is None else tails[0])
+    return judged.weights(*(best_of_items(judged.unclear()) if tails is None else tails[1:]))
 
 
-def _usual_precision(data: ItemData, power: float) -> np.ndarray:
+def usual_precision(data: ItemData, power: float) -> np.ndarray:
     """(M,) l_m, which is one where all items have as many judgements."""
     count = np.bincount(data.item_of, minlength=data.M)
     log = np.log(np.maximum(count, 1))
-    return np.asarray(np.exp(power * (log - log[count > 0].mean())))
+    usual = log[count > 0].mean() if data.usual is None else data.usual
+    return np.asarray(np.exp(power * (log - usual)))
 
 
-def _of_items(data: ItemData, square: np.ndarray, answers: np.ndarray) -> tuple[float, float]:
-    """The best degrees of freedom of items, and a power other than 0 where that is clearly better."""
+def best_freedom(sums: np.ndarray) -> float:
+    """The degrees of freedom that errors are most likely under, by `marginals` (n,) of all of them."""
+    return FREEDOMS[int(np.argmax(sums))]
 
-    def at(power: float) -> tuple[float, float]:
-        usual = _usual_precision(data, power)
-        kappa = best_freedom(usual * square, answers)
-        return marginal(usual * square, answers, kappa) + 0.5 * float(answers @ np.log(usual)), kappa
 
-    tried = {power: at(power) for power in POWERS}
-    best = max(POWERS, key=lambda power: tried[power][0] - (power > 0) * CLEAR_ERRORS**2 / 2)
-    return tried[best][1], best
+def best_of_items(sums: np.ndarray) -> tuple[float, float]:
+    """The best degrees of freedom of items, and a power other than 0 where that is clearly better; sums (p, n)."""
+    best = int(np.argmax(sums.max(axis=1) - (np.array(POWERS) > 0) * CLEAR_ERRORS**2 / 2))
+    return best_freedom(sums[best]), POWERS[best]
 
 
 def settled(data: ItemData, params: ItemParams) -> Weights | None:
@@ -134,28 +177,54 @@ def item_freedom(data: ItemData, weights: Weights) -> np.ndarray:
     return np.asarray(weights.tails[1] + np.bincount(data.item_of, _answers(data), minlength=data.M))
 
 
-def long_tails(data: ItemData, params: ItemParams) -> bool:
-    """Whether judgements slip or items are unclear under the parameters of normal errors, as far as one can tell."""
+class TailSums(NamedTuple):
+    """What tells whether tails are long; adds up over parts."""
+
+    slips: np.ndarray  # (n,) marginals of judgements
+    unclear: np.ndarray  # (n,) of items
+    levels: np.ndarray  # (q + 1, q + 1) products of levels, their squares and log spreads over rated items
+
+    def __add__(self, other: TailSums) -> TailSums:  # type: ignore[override]
+        return TailSums(*(a + b for a, b in zip(self, other, strict=True)))
+
+
+def tail_sums(data: ItemData, params: ItemParams) -> TailSums:
+    """Of a part of the ratings under the parameters of normal errors."""
     square, truth = squared_distances(data, params)
     answers = _answers(data)
     together, number = (np.bincount(data.item_of, part, minlength=data.M) for part in (square, answers))
-    gain = max(_gain(square, answers), _gain(together, number))
-    return gain > LEAST_GAIN and explained_by_level(together, number, truth) <= LEVEL_SHARE
+    return TailSums(marginals(square, answers), marginals(together, number), level_sums(together, number, truth))
 
 
-def explained_by_level(square: np.ndarray, answers: np.ndarray, truth: np.ndarray) -> float:
-    """Least share of the variance of items' log spread that their truths (M, D) explain, as far as chance allows.
+def long_tails(sums: TailSums) -> bool:
+    """Whether judgements slip or items are unclear under the parameters of normal errors, as far as one can tell."""
+    gain = max(float(own.max() - own[-1]) for own in (sums.slips, sums.unclear))
+    return gain > LEAST_GAIN and explained_by_level(sums.levels) <= LEVEL_SHARE
+
+
+def level_sums(square: np.ndarray, answers: np.ndarray, truth: np.ndarray) -> np.ndarray:
+    """(q + 1, q + 1) products of one, items' truths (M, D) and their squares, and of the log spread of errors."""
+    rated = answers > 0
+    level = truth[rated]
+    spread = np.log((square + 1) / (answers + 1))[rated]
+    X = np.column_stack([np.ones(len(level)), level, level**2, spread])
+    return np.asarray(X.T @ X)
+
+
+def explained_by_level(sums: np.ndarray) -> float:
+    """Least share of the variance of items' log spread that their truths explain, as far as chance allows.
 
     The adjusted share varies by chance as chi-squared over n does. All of it, where items are too few to tell.
     """
-    rated = answers > 0
-    spread, level = np.log((square + 1) / (answers + 1))[rated], truth[rated] - truth[rated].mean(axis=0)
-    X = np.column_stack([np.ones(len(level)), level, level**2])
-    n, q = X.shape
+    n, q = float(sums[0, 0]), len(sums) - 1
     if n <= q:
         return 1.0
-    left = spread - X @ np.linalg.lstsq(X, spread, rcond=None)[0]
-    share = 1 - (left @ left / (n - q)) / max(float(spread.var(ddof=1)), np.finfo(float).tiny)
+    mean = sums[0] / n
+    around = sums[1:, 1:] - n * np.outer(mean[1:], mean[1:])
+    slope = np.linalg.lstsq(around[:-1, :-1], around[:-1, -1], rcond=None)[0]
+    total = around[-1, -1]
+    left = max(total - slope @ around[:-1, -1], 0.0)
+    share = 1 - (left / (n - q)) / max(float(total / (n - 1)), np.finfo(float).tiny)
     return float(share - CLEAR_ERRORS * np.sqrt(2 * (q - 1)) / n)
 
 
@@ -181,14 +250,9 @@ def marginal(square: np.ndarray, answers: np.ndarray, freedom: float) -> float:
     return log_density(w, answers, freedom) - 0.5 * float(w @ square)
 
 
-def _gain(square: np.ndarray, answers: np.ndarray) -> float:
-    """Nats by which Student's t is more likely than the normal."""
-    return marginal(square, answers, best_freedom(square, answers)) - marginal(square, answers, np.inf)
-
-
-def best_freedom(square: np.ndarray, answers: np.ndarray) -> float:
-    """The degrees of freedom that errors are most likely under."""
-    return max(FREEDOMS, key=lambda freedom: marginal(square, answers, freedom))
+def marginals(square: np.ndarray, answers: np.ndarray) -> np.ndarray:
+    """(n,) the same for all FREEDOMS, the last of which are the normal's."""
+    return np.array([marginal(square, answers, freedom) for freedom in FREEDOMS])
 
 
 def _answers(data: ItemData) -> np.ndarray:
