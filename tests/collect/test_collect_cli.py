@@ -120,7 +120,7 @@ def test_without_the_extra_it_says_what_to_install() -> None:
 
 def test_neither_fusers_nor_maths_are_imported() -> None:
     code = (
-        "import sys, unisono.collect.app.serve, unisono.collect.links, unisono.cli.collect_command;"
+        "import sys, unisono.collect.app.serve, unisono.collect.app.signup, unisono.cli.collect_command;"
         "print([m for m in sys.modules if m.startswith(('unisono.fusers', 'unisono.maths', 'polars', 'scipy'))])"
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

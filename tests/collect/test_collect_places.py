@@ -35,7 +35,7 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     found = Clock()
-    for module in ("api", "view", "signup", "context"):
+    for module in ("api", "signup", "context"):
         monkeypatch.setattr(f"unisono.collect.app.{module}.now_ms", found)
     return found
 

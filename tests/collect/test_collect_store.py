@@ -11,9 +11,8 @@ import pytest
 from sqlalchemy import Connection, func, select
 
 from unisono.collect.store import arrivals, assign, log, raters, reading
-from unisono.collect.store.database import Database, NotSavedError
+from unisono.collect.store.database import Database, NotSavedError, RefusedError, Writer
 from unisono.collect.store.tables import event, item, slot
-from unisono.collect.store.writer import RefusedError, Writer
 
 NOW = 1_700_000_000_000
 PLAN = assign.Plan(items=("a", "b", "c", "d", "e", "f"))

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from unisono.collect.export import times
+from unisono.collect.export import doubts as times
 from unisono.collect.export.doubts import Evidence, Limits, doubts
 
 _PAGES = itertools.count()

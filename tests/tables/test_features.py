@@ -121,7 +121,7 @@ def test_two_files_of_one_name_are_refused(tmp_path):
 def test_a_missing_library_names_the_extra(tmp_path, monkeypatch, kind, extra):
     for module in ("cv2", "opensmile"):
         monkeypatch.setitem(__import__("sys").modules, module, None)
-    monkeypatch.setattr("unisono.tables.media.text_features.find_spec", lambda _name: None)
+    monkeypatch.setattr("unisono.tables.media.media_features.find_spec", lambda _name: None)
     (tmp_path / "x.png").write_bytes(b"")
     done = unisono_here("features", kind, tmp_path / "x.png", "-o", tmp_path / "f.csv")
     assert done.returncode == 3

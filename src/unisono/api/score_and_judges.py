@@ -28,7 +28,6 @@ from unisono.tables.ratings import RatingNumbers, Ratings
 from unisono.tables.reading.clock_alignment import align_to
 from unisono.tables.reading.side_information import (
     read_item_classes,
-    read_item_labels,
     read_item_numbers,
     read_probabilities,
 )
@@ -329,23 +328,15 @@ def judges(
     'groups.csv'
     """
     from unisono.evaluate.judges_beside_people import measure_judges
+    from unisono.tables.reading.scores_of_systems import item_words
 
     require_asked(epsilon=epsilon, seed=seed)
     how = dict(reading or {})
     again = None if repeats is None else _repeated(ratings, repeats, how, covariates)
-    if again is not None:
-        table = again.merged()
+    if again is None:
+        table = ratings if isinstance(ratings, Ratings) else rating_table(ratings, **how)
     else:
-        table = rating_table(ratings) if isinstance(ratings, Ratings) else rating_table(ratings, **how)
-    told = items if items is not None else ratings
-
-    def labels(column: str | Mapping[str, str] | None, what: str) -> Mapping[str, str] | None:
-        if column is None or not isinstance(column, str):
-            return column
-        if isinstance(told, Ratings) or (isinstance(told, str) and told == "-"):
-            raise DataError(f"The {what} of items is a column of a table: give items=, or a mapping from items.")
-        return read_item_labels(told, column, item=how.get("item"), sheet=how.get("sheet"))
-
+        table = again.merged()
     if prompt is not None and by is None:
         raise DataError("prompt= says which items of different systems belong together: give by= as well.")
     numbers = covariate_table(ratings, covariates, how)
@@ -355,8 +346,8 @@ def judges(
             covariates=numbers,
             reference_kind=reference_kind,
             shared=shared,
-            system_of=labels(by, "system"),
-            cluster_of=labels(prompt, "prompt"),
+            system_of=item_words(ratings, items, by, "system", how),
+            cluster_of=item_words(ratings, items, prompt, "prompt", how),
             epsilon=epsilon,
             seed=seed,
             again=again,

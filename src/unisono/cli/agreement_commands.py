@@ -7,19 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from unisono.cli import table_options as tables
 from unisono.cli.option_groups import FOLDER, QUESTION, RESULT, command, option, takes
 from unisono.cli.setting_table import DRAWS, LEVEL
-from unisono.cli.table_options import (
-    RatingsTable,
-    TablePath,
-    category_option,
-    comparisons_option,
-    json_option,
-    out_option,
-    read_answers_quietly,
-    reading_options,
-    require_one_table,
-)
 from unisono.cli.terminal import deliver, number, print_json, print_table, task_progress, tell, wrapped
 from unisono.tables.labels import counted
 
@@ -37,19 +27,19 @@ EXPLAINED = (
 
 
 @command("check")
-@click.argument("ratings", type=RatingsTable(), metavar="RATINGS", required=False)
-@comparisons_option
-@reading_options
-@category_option
+@tables.ratings_if_any
+@tables.comparisons_option
+@tables.reading_options
+@tables.category_option
 @option(
     RESULT,
     "--trials",
-    type=TablePath(),
+    type=tables.TablePath(),
     metavar="FILE",
     help="How long answers took: item, annotator, position, response_seconds.  [default: trials.csv beside RATINGS]",
 )
 @option(RESULT, "--strict", is_flag=True, help="Exit with code 1 if anything deserves a look.")
-@json_option
+@tables.json_option
 @click.pass_context
 def check_command(
     ctx: click.Context,
@@ -68,7 +58,7 @@ def check_command(
     """
     from unisono.api import check
 
-    require_one_table(ctx, ratings, comparisons)
+    tables.require_one_table(ctx, ratings, comparisons)
     if comparisons is not None:
         about = check(comparisons=comparisons)
         if as_json:
@@ -81,7 +71,7 @@ def check_command(
         return
     from unisono.tables.reading.collected_folder import trials_beside
 
-    read = read_answers_quietly(ratings, reading, categories)
+    read = tables.read_answers_quietly(ratings, reading, categories)
     found = check(read, trials=trials or trials_beside(ratings))
     if as_json:
         print_json(found.to_dict())
@@ -161,9 +151,9 @@ WORST = 10  # annotators shown, those with the largest misfit first
 
 
 @command("agreement")
-@click.argument("ratings", type=RatingsTable(), metavar="RATINGS", required=False)
-@comparisons_option
-@reading_options
+@tables.ratings_if_any
+@tables.comparisons_option
+@tables.reading_options
 @option(
     QUESTION,
     "--bootstrap",
@@ -188,8 +178,8 @@ WORST = 10  # annotators shown, those with the largest misfit first
     help="A saved fusion of these ratings, whose estimate's reliability is told.  [default: of the mean]",
 )
 @takes("--set", *DRAWS, title=QUESTION)
-@out_option
-@json_option
+@tables.out_option
+@tables.json_option
 @click.pass_context
 def agreement_command(
     ctx: click.Context,
@@ -212,7 +202,7 @@ def agreement_command(
     from unisono.api import agreement
     from unisono.tables.reading.ratings_reader import read_ratings
 
-    require_one_table(ctx, ratings, comparisons)
+    tables.require_one_table(ctx, ratings, comparisons)
     if comparisons is not None:
         deliver(agreement(comparisons=comparisons, **settings), out, as_json, click.echo)
         return

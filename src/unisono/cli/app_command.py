@@ -32,8 +32,7 @@ def app_command(port: int | None, no_browser: bool) -> None:
     asks the network for nothing. Tables and results are removed when the program ends; download what is to stay.
     """
     try:
-        from unisono.cli.desk.pages import build
-        from unisono.cli.desk.uploads import own_folder
+        from unisono.cli.desk.pages import build, own_folder
         from unisono.collect.app.serve import run
     except ModuleNotFoundError as missing:
         raise click.UsageError(f"This needs one more package, {missing.name}: pip install 'unisono[app]'.") from None

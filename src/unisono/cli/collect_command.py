@@ -28,6 +28,10 @@ _database = click.option(
     envvar="UNISONO_DATABASE",
     help="PostgreSQL address; without it, the file collect.db in DIR. [env: UNISONO_DATABASE]",
 )
+_json = click.option("--json", "as_json", is_flag=True, help="All figures, for machines.")
+_links_begin = click.option(
+    "--public-url", metavar="URL", default="http://127.0.0.1:8400", show_default=True, help="Start of the links."
+)
 _port = click.option("--port", default=8400, show_default=True, type=click.IntRange(1, 65535))
 
 
@@ -74,7 +78,7 @@ def sentences(language: str) -> None:
     "--seconds-per-answer", type=click.FloatRange(0), default=5.0, show_default=True, help="For one scale of one item."
 )
 @click.option("--pay-per-hour", type=click.FloatRange(0), default=0.0, help="What a rater is paid; tells the cost.")
-@click.option("--json", "as_json", is_flag=True, help="All figures, for machines.")
+@_json
 def check(folder: Path, seconds_per_answer: float, pay_per_hour: float, as_json: bool) -> None:
     """Check the study in DIR: mistakes, items, files that are none, sentences still in English, minutes, cost."""
     from unisono.collect.studies import open_folder
@@ -140,14 +144,12 @@ def serve(
 @click.argument("names", nargs=-1)
 @click.option("--count", type=click.IntRange(1, 10_000), help="So many links, without names.")
 @click.option("--from", "source", type=NEW_FILE, help="A CSV file whose column `name` has the names.")
-@click.option(
-    "--public-url", metavar="URL", default="http://127.0.0.1:8400", show_default=True, help="Start of the links."
-)
+@_links_begin
 def invite(
     folder: Path, database: str | None, names: tuple[str, ...], count: int | None, source: Path | None, public_url: str
 ) -> None:
     """Make personal links for raters: `name,link` lines; a name given before gets the same link."""
-    from unisono.collect.links import invitations
+    from unisono.collect.app.signup import invitations
 
     if sum(map(bool, (names, count, source))) != 1:
         raise click.UsageError("Give either NAMES or --count or --from.")
@@ -167,12 +169,10 @@ def invite(
 @click.argument("ids", nargs=-1)
 @click.option("--from", "source", type=NEW_FILE, help="A CSV file whose column `id` has the ids.")
 @click.option("--key", is_flag=True, help="Print the key that a platform signs ids with, and nothing else.")
-@click.option(
-    "--public-url", metavar="URL", default="http://127.0.0.1:8400", show_default=True, help="Start of the links."
-)
+@_links_begin
 def links(folder: Path, ids: tuple[str, ...], source: Path | None, key: bool, public_url: str) -> None:
     """Print the address for the platform that raters come from; with ids, signed links as `id,link` lines."""
-    from unisono.collect.links import address_of, signed_links
+    from unisono.collect.app.signup import address_of, signed_links
     from unisono.collect.studies import Keys, open_folder
 
     study = open_folder(folder, all_there=False)
@@ -204,7 +204,7 @@ def export(folder: Path, database: str | None, out: Path | None) -> None:
 @command.command()
 @_folder
 @_database
-@click.option("--json", "as_json", is_flag=True, help="All figures, for machines.")
+@_json
 def status(folder: Path, database: str | None, as_json: bool) -> None:
     """Show how the study is doing."""
     from unisono.collect.export.summary import summary
@@ -229,7 +229,7 @@ def status(folder: Path, database: str | None, as_json: bool) -> None:
     show_default=True,
     help="Correlation with the truth to reach.",
 )
-@click.option("--json", "as_json", is_flag=True, help="All figures, for machines.")
+@_json
 def quality(folder: Path, database: str | None, target: float, as_json: bool) -> None:
     """Show what the ratings are worth so far: agreement, ratings still needed, raters to look at, the truth."""
     from unisono.cli.collect_reports import quality_of_study, show_quality

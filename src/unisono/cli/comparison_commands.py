@@ -9,25 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from unisono.cli import table_options as tables
 from unisono.cli.model_options import Jobs, jobs_options
 from unisono.cli.option_groups import QUESTION, command, option, takes
 from unisono.cli.setting_table import COPIES, ENGINE, SELECTION, SPLITTING
-from unisono.cli.table_options import (
-    RatingsTable,
-    TablePath,
-    category_option,
-    comparisons_option,
-    features_option,
-    item_options,
-    json_option,
-    models_option,
-    out_option,
-    ratings_argument,
-    reading_options,
-    require_one_table,
-    side_table,
-    table_argument,
-)
 from unisono.cli.terminal import deliver, number, print_json, print_table, say, task_progress, tell
 from unisono.tables.labels import counted, listed
 
@@ -41,16 +26,16 @@ HEAD = ["model", "log density", "s.e.", "RMSE", "s.e.", "90 % cover", "agreement
 
 
 @command("compare")
-@click.argument("ratings", type=RatingsTable(), metavar="RATINGS", required=False)
-@comparisons_option
-@reading_options
-@option(QUESTION, "--reference", type=TablePath(), metavar="FILE", help="Known truth: item, then dimensions.")
-@features_option
-@models_option("all")
+@tables.ratings_if_any
+@tables.comparisons_option
+@tables.reading_options
+@option(QUESTION, "--reference", type=tables.TablePath(), metavar="FILE", help="Known truth: item, then dimensions.")
+@tables.features_option
+@tables.models_option("all")
 @takes("--set", *SPLITTING, *COPIES, *ENGINE)
 @jobs_options
-@out_option
-@json_option
+@tables.out_option
+@tables.json_option
 @click.pass_context
 def compare_command(
     ctx: click.Context,
@@ -83,13 +68,13 @@ def compare_command(
     from unisono.api import compare
     from unisono.tables.reading.ratings_reader import read_ratings
 
-    require_one_table(ctx, ratings, comparisons)
+    tables.require_one_table(ctx, ratings, comparisons)
     if comparisons is not None:
         split = {name: settings[name] for name in ("folds", "seed") if settings.get(name) is not None}
         deliver(compare(comparisons=comparisons, **split), out, as_json, click.echo)
         return
     table = read_ratings(ratings, **reading)
-    known, described = side_table(reference, reading), side_table(features, reading, complete=True)
+    known, described = tables.side_table(reference, reading), tables.side_table(features, reading, complete=True)
     with jobs.open() as workers, task_progress("Comparing") as on_task:
         found = compare(table, reference=known, features=described, jobs=workers, on_task=on_task, **settings)
     deliver(found, out, as_json, _print_comparison)
@@ -125,15 +110,22 @@ METRICS = {"ccc": "CCC", "pearson": "Pearson"}
 
 
 @command("cross-validate")
-@ratings_argument
-@reading_options
-@option(QUESTION, "--reference", type=TablePath(), metavar="FILE", required=True, help="Known truth: item, dimensions.")
-@features_option
-@models_option("paper-joint,paper-independent,auto,auto+gold,mean", suffix="+gold")
+@tables.ratings_argument
+@tables.reading_options
+@option(
+    QUESTION,
+    "--reference",
+    type=tables.TablePath(),
+    metavar="FILE",
+    required=True,
+    help="Known truth: item, dimensions.",
+)
+@tables.features_option
+@tables.models_option("paper-joint,paper-independent,auto,auto+gold,mean", suffix="+gold")
 @takes("--set", *SPLITTING, *SELECTION, *ENGINE)
 @jobs_options
-@out_option
-@json_option
+@tables.out_option
+@tables.json_option
 def cross_validate_command(
     ratings: str,
     reading: dict[str, Any],
@@ -154,7 +146,7 @@ def cross_validate_command(
     from unisono.tables.reading.ratings_reader import read_ratings
 
     table = read_ratings(ratings, **reading)
-    known, described = side_table(reference, reading), side_table(features, reading, complete=True)
+    known, described = tables.side_table(reference, reading), tables.side_table(features, reading, complete=True)
     assert known is not None
     with jobs.open() as workers, task_progress("Cross-validating") as on_task:
         found = cross_validate(table, known, features=described, jobs=workers, on_task=on_task, **settings)
@@ -200,11 +192,11 @@ def significance_lines(found: CrossValidation) -> Iterator[str]:
 
 
 @command("score")
-@table_argument("truth")
-@table_argument("reference")
-@item_options
-@category_option
-@json_option
+@tables.table_argument("truth")
+@tables.table_argument("reference")
+@tables.item_options
+@tables.category_option
+@tables.json_option
 def score_command(
     truth: str, reference: str, reading: dict[str, Any], categories: dict[str, str] | None, as_json: bool
 ) -> None:

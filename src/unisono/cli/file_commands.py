@@ -10,7 +10,7 @@ import click
 
 from unisono.cli.option_groups import NEW_FILE, RESULT, TABLE, command, option, takes
 from unisono.cli.setting_table import IMPORTING, POSITIVE
-from unisono.cli.table_options import TablePath
+from unisono.cli.table_options import TablePath, name_and_source
 from unisono.cli.terminal import say, task_progress, tell
 from unisono.errors import DataError, in_shell
 from unisono.tables.labels import counted
@@ -30,17 +30,6 @@ def _list_kinds(ctx: click.Context, param: click.Parameter, wanted: bool) -> Non
     ctx.exit()
 
 
-def _pairs(ctx: click.Context, param: click.Parameter, given: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
-    """NAME=SOURCE; several sources may share a name."""
-    found = []
-    for text in given:
-        name, _, source = text.partition("=")
-        if not name.strip():
-            raise click.BadParameter(f"'{text}' has no name before the equals sign.", ctx, param)
-        found.append((name.strip(), source.strip() or name.strip()))
-    return tuple(found)
-
-
 _OUT = option(RESULT, "-o", "--out", type=NEW_FILE, metavar="FILE", help="CSV file to write.")
 
 
@@ -55,7 +44,7 @@ _OUT = option(RESULT, "-o", "--out", type=NEW_FILE, metavar="FILE", help="CSV fi
     "dims",
     metavar="NAME[=SOURCE]",
     multiple=True,
-    callback=_pairs,
+    callback=name_and_source,
     help="Dimension to take. Repeatable.",
 )
 @option(TABLE, "--time", metavar="PATH", help="json: where its time is; makes traces.")
@@ -218,8 +207,13 @@ def features_command(
 
 
 def _embedded(files: tuple[Path, ...], item: str, text: str) -> dict[str, Measured]:
-    from unisono.tables.media.media_features import Measured, item_name
-    from unisono.tables.media.text_features import embedding_names, require_embeddings, sentence_embeddings
+    from unisono.tables.media.media_features import (
+        Measured,
+        embedding_names,
+        item_name,
+        require_embeddings,
+        sentence_embeddings,
+    )
     from unisono.tables.reading.side_information import read_item_texts
 
     require_embeddings()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shlex
 import sys
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
@@ -11,47 +10,34 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from unisono.cli import table_options as tables
 from unisono.cli.model_options import Engine, covariate_option, engine_options, kind_option, ratings_or_shards_argument
 from unisono.cli.option_groups import FOLDER, MODEL, NEW_FILE, NEW_FOLDER, RESULT, TABLE, command, option, takes
 from unisono.cli.setting_table import CATEGORIES, CLUSTER, COPIES
 from unisono.cli.setting_table import MODEL as MODEL_SETTINGS
-from unisono.cli.table_options import (
-    TablePath,
-    category_option,
-    comparisons_option,
-    features_option,
-    item_options,
-    json_option,
-    read_answers_quietly,
-    reading_options,
-    require_one_table,
-    seed_option,
-    side_table,
-    table_argument,
-)
-from unisono.cli.terminal import estimation_progress, print_json, say, tell
+from unisono.cli.terminal import estimation_progress, print_json, say, tell, typed_command
 from unisono.errors import AlertWarning, heard
 
 if TYPE_CHECKING:
     from unisono.api import Fusion
     from unisono.api.category_fusion import CategoryFusion
     from unisono.api.comparison_fusion import ComparisonFusion
-    from unisono.maths.structure_words import Counting
 
 
 NOT_CONVERGED = 4
 REPORT = "report.json"
-OF_TRACES = ("window", "lag", "features_drive", "width", "restarts", "jobs", "shared", "reference_kind")
 
 
 @command("fuse")
 @ratings_or_shards_argument
-@comparisons_option
-@reading_options
-@category_option
+@tables.comparisons_option
+@tables.reading_options
+@tables.category_option
 @option(MODEL, "--model", default="auto", metavar="NAME", help="Model; see the list above.")
-@features_option
-@option(MODEL, "--gold", type=TablePath(), metavar="FILE", help="Items whose truth is known: item, then dimensions.")
+@tables.features_option
+@option(
+    MODEL, "--gold", type=tables.TablePath(), metavar="FILE", help="Items whose truth is known: item, then dimensions."
+)
 @option(
     MODEL,
     "--start",
@@ -62,12 +48,12 @@ OF_TRACES = ("window", "lag", "features_drive", "width", "restarts", "jobs", "sh
 @kind_option
 @covariate_option
 @takes("--set", *MODEL_SETTINGS, *COPIES, *CATEGORIES, *CLUSTER)
-@seed_option
+@tables.seed_option
 @engine_options
 @option(RESULT, "--out", type=NEW_FOLDER, metavar="DIR", help="Folder to write.")
 @option(RESULT, "--overwrite", is_flag=True, help="Replace files in DIR that no fusion wrote.")
 @option(RESULT, "--report/--no-report", default=True, help="With --out, write report.html as well.")
-@json_option
+@tables.json_option
 @click.pass_context
 def fuse_command(
     ctx: click.Context,
@@ -75,23 +61,13 @@ def fuse_command(
     ratings: str | None,
     comparisons: str | None,
     reading: dict[str, Any],
-    categories: dict[str, str] | None,
-    features: str | None,
-    gold: str | None,
-    start: Path | None,
     model: str,
-    kinds: dict[str, str] | None,
-    covariates: str | None,
-    seed: int,
+    engine: Engine,
     out: Path | None,
     overwrite: bool,
     report: bool,
     as_json: bool,
-    engine: Engine,
-    humans: str | None = None,
-    copies: Counting = "merge",
-    category_model: str = "auto",
-    **settings: Any,
+    **asked: Any,
 ) -> None:
     """Fuse RATINGS into one truth per item (or per frame of traces), and describe every annotator.
 
@@ -121,56 +97,41 @@ def fuse_command(
     Models of categories: auto, glad, mace, dawid-skene,
             smyth, raykar, regions, majority
     """
-    require_one_table(ctx, ratings, comparisons)
-    if out is not None and not overwrite:
-        from unisono.tables.exporting.result_folder import require_own_folder
-
-        require_own_folder(out)
-    if comparisons is not None:
-        given = {"features": features, "gold": gold, "start": start, "kinds": kinds, "humans": humans}
-        given |= {"covariates": covariates, "copies": copies, **reading}
-        saved = (out, report, overwrite)
-        ctx.exit(_fuse_comparisons(ratings, comparisons, model, seed, settings, given, saved, as_json))
-    assert ratings is not None
     from unisono.api import Fusion, fuse
+    from unisono.api.category_fusion import CategoryFusion
     from unisono.api.input_output import covariate_table
     from unisono.cli.shard_command import fuse_in_shards, in_shards
     from unisono.fusers.category_models import find_category_model
     from unisono.fusers.model_registry import find_model
 
-    find_model(model)  # a wrong name is said before anything is read
-    find_category_model(category_model)
-    if in_shards(ratings, engine, reading):
-        refused = {"kinds": kinds, "humans": humans, "covariates": covariates, "categories": categories}
-        refused |= {name: settings.pop(name) for name in OF_TRACES if name in settings}
-        beside = {"features": side_table(features, reading, complete=True), "gold": side_table(gold, reading)}
-        how: dict[str, Any] = {"beside": beside, "out": out, "report": report, "as_json": as_json, "refused": refused}
-        ctx.exit(fuse_in_shards(ratings, engine, reading, settings, copies=copies, model=model, start=start, **how))
-    answers = read_answers_quietly(ratings, reading, categories)
-    known, described = side_table(gold, reading), side_table(features, reading, complete=True)
+    tables.require_one_table(ctx, ratings, comparisons)
+    if out is not None and not overwrite:
+        from unisono.tables.exporting.result_folder import require_own_folder
+
+        require_own_folder(out)
+    if comparisons is None:
+        find_model(model)  # a wrong name is said before anything is read
+        find_category_model(asked.get("category_model", "auto"))
+        assert ratings is not None
+        asked["gold"] = tables.side_table(asked["gold"], reading)
+        asked["features"] = tables.side_table(asked["features"], reading, complete=True)
+        if in_shards(ratings, engine, reading):
+            how: dict[str, Any] = {"model": model, "out": out, "report": report, "as_json": as_json}
+            ctx.exit(fuse_in_shards(ratings, engine, reading, asked, **how))
+        answers: Any = tables.read_answers_quietly(ratings, reading, asked.pop("categories"))
+        asked["covariates"] = covariate_table(ratings, asked["covariates"], reading)
+    else:
+        answers, asked = ratings, reading | {"comparisons": comparisons} | asked
+    said = {name: value for name, value in asked.items() if value is not None}
     with engine.for_traces() as executor, estimation_progress("Estimating") as watching, _said_once(out, as_json):
-        who: dict[str, Any] = {"kinds": kinds, "humans": humans}
-        result = fuse(
-            answers,
-            model=model,
-            features=described,
-            gold=known,
-            start=start,
-            covariates=covariate_table(ratings, covariates, reading),
-            **who,
-            copies=copies,
-            category_model=category_model,
-            seed=seed,
-            on_step=watching,
-            executor=executor,
-            **settings,
-        )
+        result = fuse(answers, model=model, on_step=watching, executor=executor, **said)
         if isinstance(result, Fusion) and executor is None:
             _ = result.described  # in view: of long traces it takes a while
     if out is not None:
-        _save(result, out, report, overwrite)
+        with estimation_progress("Writing") as watching:
+            result.save(out, report=report, command=typed_command(), on_phase=watching.say, overwrite=overwrite)
     _show(result, out, as_json)
-    if isinstance(result, Fusion) and not result.fuser.trace_.converged:
+    if not isinstance(result, CategoryFusion) and not result.fuser.trace_.converged:
         ctx.exit(NOT_CONVERGED)
 
 
@@ -178,36 +139,6 @@ def _said_once(out: Path | None, as_json: bool) -> AbstractContextManager[None]:
     """Where the summary is shown in the same place as warnings, what it lists is not said before."""
     beside = not as_json and (out is None or sys.stdout.isatty())
     return heard(lambda told: None, AlertWarning) if beside else nullcontext()
-
-
-def _fuse_comparisons(
-    ratings: str | None,
-    comparisons: str,
-    model: str,
-    seed: int,
-    settings: dict[str, Any],
-    given: dict[str, Any],
-    saved: tuple[Path | None, bool, bool],
-    as_json: bool,
-) -> int:
-    from unisono.api import fuse
-    from unisono.api.category_fusion import CategoryFusion
-
-    with estimation_progress("Estimating") as watching:
-        said = {name: value for name, value in given.items() if value is not None}
-        result = fuse(ratings, comparisons=comparisons, model=model, seed=seed, on_step=watching, **said, **settings)
-    out, report, overwrite = saved
-    if out is not None:
-        _save(result, out, report, overwrite)
-    _show(result, out, as_json)
-    assert not isinstance(result, CategoryFusion)
-    return 0 if result.fuser.trace_.converged else NOT_CONVERGED
-
-
-def _save(result: Fusion | CategoryFusion | ComparisonFusion, out: Path, report: bool, overwrite: bool) -> None:
-    fuse_command = shlex.join(["unisono", *sys.argv[1:]])  # as it would be typed again
-    with estimation_progress("Writing") as watching:
-        result.save(out, report=report, command=fuse_command, on_phase=watching.say, overwrite=overwrite)
 
 
 def _show(result: Fusion | CategoryFusion | ComparisonFusion, out: Path | None, as_json: bool) -> None:
@@ -220,11 +151,11 @@ def _show(result: Fusion | CategoryFusion | ComparisonFusion, out: Path | None, 
         say(result.summary())
     else:
         tell(result.summary())
-        tables = [f"{name}.csv" for name in result.files()]
+        written = [f"{name}.csv" for name in result.files()]
         more = [name for name in ("summary.json", "fit/", "report.html") if (out / name).exists()]
         if (out / REPORT).is_file():
             tell(three_answers(json.loads((out / REPORT).read_text(encoding="utf-8"))))
-        tell(f"\nWritten to {out}: {', '.join([*tables, *more])}")
+        tell(f"\nWritten to {out}: {', '.join([*written, *more])}")
         if "report.html" in more:
             tell(f"Pictures, tables and a methods paragraph: open {out / 'report.html'}")
 
@@ -254,9 +185,11 @@ def three_answers(data: dict[str, Any]) -> str:
 
 @command("predict")
 @click.argument("fit", type=FOLDER)
-@table_argument("features")
-@item_options
-@option(TABLE, "--ratings", type=TablePath(), metavar="FILE", help="Ratings of these items by annotators of the fit.")
+@tables.table_argument("features")
+@tables.item_options
+@option(
+    TABLE, "--ratings", type=tables.TablePath(), metavar="FILE", help="Ratings of these items by annotators of the fit."
+)
 @option(RESULT, "--out", type=NEW_FILE, metavar="FILE", help="CSV file to write.")
 def predict_command(fit: Path, features: str, reading: dict[str, Any], ratings: str | None, out: Path | None) -> None:
     """Predict the truth of new items (or recordings) from their FEATURES with the model saved in FIT.

@@ -44,7 +44,7 @@ GROUPS: dict[str, dict[str, tuple[str, str, str]]] = {
             "cross_validate_command",
             "Models against a reference, with the paper's protocol.",
         ),
-        "leaderboard": ("leaderboard_command", "leaderboard_command", "Which system is best, and which is as good."),
+        "leaderboard": ("design_commands", "leaderboard_command", "Which system is best, and which is as good."),
         "judges": ("design_commands", "judges_command", "Judges beside people, and whether they may replace them."),
     },
     "A study, before and while it runs": {
@@ -64,7 +64,7 @@ GROUPS: dict[str, dict[str, tuple[str, str, str]]] = {
         "reproduce": ("paper_commands", "reproduce_command", "The paper's experiments, and whether its claims hold."),
     },
     "Help": {
-        "settings": ("settings_command", "settings_command", "What --set and --read take, with meaning and default."),
+        "settings": ("option_groups", "settings_command", "What --set and --read take, with meaning and default."),
     },
 }
 COMMANDS = {name: found for group in GROUPS.values() for name, found in group.items()}

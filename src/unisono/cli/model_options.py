@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -47,24 +47,34 @@ class Engine(NamedTuple):
             yield executor
 
 
-class RatingsPath(TablePath):
-    """A table to read, `-`, or shards: their folder, or a pattern for Parquet files."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        text = str(value)
-        pattern = any(sign in text for sign in "*?[") and text.endswith(".parquet")
-        if pattern or (Path(text) / "shards.json").is_file():
-            return text
-        if is_rating_folder(text):
-            return text
-        if Path(text).is_dir():
-            missing = "shards.json, ratings.csv or study.toml"
-            self.fail(f"'{text}' is a folder without {missing}; `unisono shard` makes shards of a table.", param, ctx)
-        return super().convert(value, param, ctx)
+def _is_rated(path: Path) -> bool:
+    """Whether ratings can be had from shards (their folder, or a pattern for Parquet files), or from a study."""
+    pattern = path.suffix == ".parquet" and any(sign in str(path) for sign in "*?[")
+    return pattern or (path / "shards.json").is_file() or is_rating_folder(path)
 
 
-ratings_or_shards_argument = click.argument("ratings", type=RatingsPath(), metavar="RATINGS", required=False)
-_ENGINE = [
+_LACKING = "shards.json, ratings.csv or study.toml; `unisono shard` makes shards of a table."
+ratings_or_shards_argument = click.argument(
+    "ratings", type=TablePath(_is_rated, _LACKING), metavar="RATINGS", required=False
+)
+
+
+def _as_one(name: str, kind: Any, *options: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """These options as one argument of the command, with what a `takes` above it has for the same."""
+
+    def decorate(decorated: Any) -> Any:
+        @functools.wraps(decorated)
+        def gathered(**given: Any) -> Any:
+            return decorated(**{name: kind(*(given.pop(field, None) for field in kind._fields))}, **given)
+
+        return with_options(gathered, options)
+
+    return decorate
+
+
+engine_options = _as_one(
+    "engine",
+    Engine,
     option(
         WORK,
         "--engine",
@@ -76,12 +86,7 @@ _ENGINE = [
         WORK, "--checkpoint", type=NEW_FOLDER, metavar="DIR", help="Keep a fit of shards here every few iterations."
     ),
     option(WORK, "--resume", is_flag=True, help="Continue the fit that the checkpoint holds."),
-]
-
-
-def engine_options(decorated: Any) -> Any:
-    """The command with these options, which it gets as the argument `engine`; below a `takes` with the scheduler."""
-    return _as_one(decorated, "engine", Engine, _ENGINE)
+)
 
 
 class Jobs(NamedTuple):
@@ -104,22 +109,8 @@ class Jobs(NamedTuple):
             yield executor
 
 
-_JOBS = [option(WORK, "--jobs", type=int, metavar="N", help="Processes at once; -1 for one per core.  [default: 1]")]
-
-
-def jobs_options(decorated: Any) -> Any:
-    """The command with these options, which it gets as the argument `jobs`; below a `takes` with the engine."""
-    return _as_one(decorated, "jobs", Jobs, _JOBS)
-
-
-def _as_one(decorated: Any, name: str, kind: Any, options: list[Any]) -> Any:
-    """The command with these options, whose values arrive as one argument."""
-
-    @functools.wraps(decorated)
-    def gathered(**given: Any) -> Any:
-        return decorated(**{name: kind(*(given.pop(field, None) for field in kind._fields))}, **given)
-
-    return with_options(gathered, options)
+_ONE_PER_CORE = "Processes at once; -1 for one per core.  [default: 1]"
+jobs_options = _as_one("jobs", Jobs, option(WORK, "--jobs", type=int, metavar="N", help=_ONE_PER_CORE))
 
 
 def _patterns(ctx: click.Context, param: click.Parameter, given: tuple[str, ...]) -> dict[str, str] | None:

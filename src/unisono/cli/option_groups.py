@@ -4,6 +4,8 @@
 @option("The model", "--model", ...)
 @takes("--set", *MODEL)
 def fuse_command(model: str, **settings: Any) -> None: ...
+
+`unisono settings` lists the settings.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ from typing import Any
 import click
 
 from unisono.cli.setting_table import PAGE, Setting
+from unisono.cli.terminal import tell
 
 TABLE, MODEL, QUESTION, WORK, RESULT = "The table", "The model", "The question", "The work", "The result"
 FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
@@ -141,3 +144,33 @@ def _no_setting(flag: str, name: str, known: dict[str, Setting], ctx: click.Cont
         return f"'{name}' is no setting of this command, but of: {'; '.join(elsewhere)}."
     hint = did_you_mean(name, known)
     return f"There is no setting '{name}'.{hint} `unisono settings` lists them all."
+
+
+@command("settings")
+@click.argument("names", metavar="[NAME]...", nargs=-1)
+@click.pass_context
+def settings_command(ctx: click.Context, /, names: tuple[str, ...]) -> None:
+    """List the settings that --set and --read take: what each means, its values, its default, and for which commands.
+
+    With NAMEs, these alone.
+    """
+    wanted = [name.replace("-", "_") for name in names]
+    known = {one.name for _, _, settings in PAGE for one in settings}
+    for name in wanted:
+        if name not in known:
+            from unisono.tables.labels import did_you_mean
+
+            hint = did_you_mean(name, known)
+            raise click.UsageError(f"There is no setting '{name}'.{hint}", ctx)
+    for title, where, settings in PAGE:
+        shown = [one for one in settings if one.name in wanted or not wanted]
+        if shown:
+            tell(f"{title} ({where})")
+            for one in shown:
+                tell("\n".join(_lines(one)))
+            tell("")
+
+
+def _lines(one: Setting) -> list[str]:
+    default = f"  [default: {one.default}]" if one.default else ""
+    return [f"  {one.name}={one.takes}", f"      {one.about}{default}"]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
-import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,19 +13,12 @@ import click
 from unisono.cli.model_options import Engine
 from unisono.cli.option_groups import RESULT, TABLE, WORK, command, option
 from unisono.cli.setting_table import FROM_ONE, LABELS
-from unisono.cli.table_options import json_option
-from unisono.cli.terminal import estimation_progress, print_json, say, tell
+from unisono.cli.table_options import dim_option, json_option
+from unisono.cli.terminal import estimation_progress, print_json, say, tell, typed_command
 from unisono.errors import EngineError, SettingsError
 from unisono.scale.shard_folder import ShardFolder, is_sharded, open_shards
 
 OF_CELLS = ("labels", "missing")  # what cells mean
-
-
-def _columns(ctx: click.Context, param: click.Parameter, given: tuple[str, ...]) -> dict[str, str] | None:
-    pairs = [
-        (name.strip(), column.strip() or name.strip()) for name, _, column in (one.partition("=") for one in given)
-    ]
-    return dict(pairs) or None
 
 
 @command("shard")
@@ -35,15 +26,7 @@ def _columns(ctx: click.Context, param: click.Parameter, given: tuple[str, ...])
 @option(RESULT, "-o", "--out", required=True, type=click.Path(path_type=Path), metavar="DIR", help="Folder to make.")
 @option(TABLE, "--item", metavar="COLUMN", help="Column that names the item.")
 @option(TABLE, "--annotator", metavar="COLUMN", help="Column that names the annotator.")
-@option(
-    TABLE,
-    "--dim",
-    "dims",
-    multiple=True,
-    callback=_columns,
-    metavar="NAME[=COLUMN]",
-    help="Dimension to use, and its column if that is called differently. Repeatable.",
-)
+@dim_option
 @option(WORK, "--rows", type=FROM_ONE, default=1_000_000, metavar="N", help="Judgements in a shard, about.")
 @click.option("--labels", type=LABELS, hidden=True)
 @click.option("--missing", hidden=True)
@@ -79,6 +62,11 @@ def shard_command(table: str, out: Path, rows: int, as_json: bool, **columns: An
 
 
 INTERRUPTED, LOST = 130, 5
+# What there is for tables in memory alone.
+IN_MEMORY = (
+    *("kinds", "humans", "covariates", "categories", "window", "lag", "features_drive", "width", "restarts", "jobs"),
+    *("shared", "reference_kind"),
+)
 OF_TABLES = ("item", "annotator", "dims", "scale", *OF_CELLS)  # words about reading that hold for shards too
 
 
@@ -98,22 +86,20 @@ def fuse_in_shards(
     ratings: str,
     engine: Engine,
     reading: dict[str, Any],
-    settings: dict[str, Any],
+    asked: dict[str, Any],
     *,
-    copies: Any,
     model: str,
-    start: Path | None,
-    beside: dict[str, Any],
-    refused: dict[str, Any],
     out: Path | None,
     report: bool,
     as_json: bool,
 ) -> int:
-    """Fuses and writes; the exit code. `beside` are tables of items, `refused` options for tables in memory alone."""
+    """Fuses and writes; the exit code."""
     from unisono.scale.executors import open_engine
     from unisono.scale.sharded_fusion import fuse_shards
 
-    _refuse(refused | {name: value for name, value in reading.items() if name not in OF_TABLES})
+    settings = {name: value for name, value in asked.items() if name not in (*IN_MEMORY, "seed", "category_model")}
+    _refuse({name: asked.get(name) for name in IN_MEMORY})
+    _refuse({name: value for name, value in reading.items() if name not in OF_TABLES})
     if out is None:
         raise SettingsError("A fusion of shards is written to a folder: give --out DIR.")
     if engine.resume and engine.checkpoint is None:
@@ -131,9 +117,6 @@ def fuse_in_shards(
                     model=model,
                     scale=reading.get("scale"),
                     missing=None if table else reading.get("missing"),
-                    copies=copies,
-                    start=start,
-                    **beside,
                     checkpoint=engine.checkpoint,
                     resume=engine.resume,
                     on_step=watching,
@@ -141,8 +124,7 @@ def fuse_in_shards(
                     **settings,
                 )
             with estimation_progress("Writing") as watching:
-                command = shlex.join(["unisono", *sys.argv[1:]])  # as it would be typed again
-                result.save(out, report=report, as_csv=table, command=command, on_phase=watching.say)
+                result.save(out, report=report, as_csv=table, command=typed_command(), on_phase=watching.say)
             if as_json:
                 print_json(result.summary_data | {"out": str(out)})
             else:

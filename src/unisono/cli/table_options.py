@@ -35,18 +35,26 @@ if TYPE_CHECKING:
 
 
 class TablePath(click.Path):
-    """A file to read, or `-` for standard input; a misspelt name is answered with the nearest one beside it."""
+    """A file to read, or `-` for standard input; a misspelt name is answered with the nearest one beside it.
 
-    def __init__(self) -> None:
+    `stands` says which other paths (folders, patterns) stand for a table, `lacking` what any other folder lacks.
+    """
+
+    def __init__(self, stands: Callable[[Path], bool] = lambda path: False, lacking: str = "") -> None:
         super().__init__(exists=True, dir_okay=False, readable=True, allow_dash=True, path_type=str)
+        self._stands, self._lacking = stands, lacking
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        path = Path(str(value))
+        if self._stands(path):
+            return str(value)
+        if path.is_dir() and self._lacking:
+            self.fail(f"'{value}' is a folder without {self._lacking}", param, ctx)
         try:
             return super().convert(value, param, ctx)
         except click.BadParameter as error:
             from unisono.tables.labels import nearest
 
-            path = Path(str(value))
             if not path.exists() and path.parent.is_dir():
                 beside = [entry.name for entry in path.parent.iterdir() if entry.is_file()]
                 close = nearest(path.name, beside)
@@ -56,15 +64,16 @@ class TablePath(click.Path):
             raise
 
 
-class RatingsTable(TablePath):
-    """A table of ratings, or the folder of a study or of its export."""
+def is_rating_folder(folder: Path) -> bool:
+    """Whether ratings can be had from this folder: an export, or a study."""
+    if not folder.is_dir():
+        return False
+    from unisono.tables.reading.collected_folder import is_export, is_study
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        if Path(str(value)).is_dir():
-            if is_rating_folder(str(value)):
-                return str(value)
-            self.fail(f"'{value}' is a folder without ratings.csv or study.toml.", param, ctx)
-        return super().convert(value, param, ctx)
+    return is_export(folder) or is_study(folder)
+
+
+RATINGS_TABLE = TablePath(is_rating_folder, "ratings.csv or study.toml.")
 
 
 def table_argument(name: str) -> Callable[[Any], Any]:
@@ -72,22 +81,12 @@ def table_argument(name: str) -> Callable[[Any], Any]:
     return click.argument(name, type=TablePath(), metavar=name.upper())
 
 
-ratings_argument = click.argument("ratings", type=RatingsTable(), metavar="RATINGS")
-
-
-class ComparisonsTable(TablePath):
-    """A table of comparisons, or the folder of an export that has one."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        if (Path(str(value)) / "comparisons.csv").is_file():
-            return str(value)
-        return super().convert(value, param, ctx)
-
-
+ratings_argument = click.argument("ratings", type=RATINGS_TABLE, metavar="RATINGS")
+ratings_if_any = click.argument("ratings", type=RATINGS_TABLE, metavar="RATINGS", required=False)
 comparisons_option = option(
     TABLE,
     "--comparisons",
-    type=ComparisonsTable(),
+    type=TablePath(lambda path: (path / "comparisons.csv").is_file()),
     metavar="FILE",
     help="Comparisons of items: annotator, left, right, and left, tie or right by dimension; or rankings, wins, ...",
 )
@@ -124,12 +123,7 @@ def models_option(default: str, suffix: str = "") -> Callable[[Any], Any]:
 
 def reading_options(decorated: Any) -> Any:
     """How to read ratings, handed to the command as the keywords `reading` of `read_ratings`."""
-    return _gathered(decorated, [*_LABELS, _DIM, _SCALE, _TIME], (*READING, *LONG_AND_WIDE))
-
-
-def category_option(decorated: Any) -> Any:
-    """Which columns hold categories, handed to the command as the argument `categories`."""
-    return _CATEGORIES(decorated)
+    return _gathered(decorated, [*_LABELS, dim_option, _SCALE, _TIME], (*READING, *LONG_AND_WIDE))
 
 
 def item_options(decorated: Any) -> Any:
@@ -168,14 +162,22 @@ def _gathered(decorated: Any, options: Sequence[Callable[[Any], Any]], settings:
 def _named_columns(ctx: click.Context, param: click.Parameter, given: tuple[str, ...]) -> dict[str, str] | None:
     """NAME=COLUMN pairs as a mapping; None when there are none, so that columns are recognised by themselves."""
     found: dict[str, str] = {}
-    for text in given:
-        name, _, column = text.partition("=")
-        if not name.strip():
-            raise click.BadParameter(f"'{text}' has no name before the equals sign.", ctx, param)
-        if name.strip() in found:
-            raise click.BadParameter(f"'{name.strip()}' is given twice.", ctx, param)
-        found[name.strip()] = column.strip() or name.strip()
+    for name, column in name_and_source(ctx, param, given):
+        if name in found:
+            raise click.BadParameter(f"'{name}' is given twice.", ctx, param)
+        found[name] = column
     return found or None
+
+
+def name_and_source(ctx: click.Context, param: click.Parameter, given: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
+    """NAME=SOURCE, or the name of both; several sources may share a name."""
+    found = []
+    for text in given:
+        name, _, source = (part.strip() for part in text.partition("="))
+        if not name:
+            raise click.BadParameter(f"'{text}' has no name before the equals sign.", ctx, param)
+        found.append((name, source or name))
+    return tuple(found)
 
 
 def _scale_words(ctx: click.Context, param: click.Parameter, given: tuple[str, ...]) -> tuple[str, ...] | None:
@@ -192,7 +194,7 @@ _LABELS = [
     ),
     option(TABLE, "--annotator", metavar="COLUMN,...", help="Column that names the annotator, or several columns."),
 ]
-_DIM = option(
+dim_option = option(
     TABLE,
     "--dim",
     "dims",
@@ -210,7 +212,7 @@ _SCALE = option(
     help="Minimum and maximum of the scale: 1:7, valence=1:9, or none. Repeatable.  [default: inferred]",
 )
 _TIME = option(TABLE, "--time", metavar="COLUMN", help="Column that holds the time of traces; none for no traces.")
-_CATEGORIES = option(
+category_option = option(
     TABLE,
     "--categories",
     metavar="NAME[=COLUMN]",
@@ -229,20 +231,10 @@ def read_answers_quietly(source: str, reading: dict[str, Any], categories: dict[
         return read_answers(source, categories=categories, **reading)
 
 
-def is_rating_folder(text: str) -> bool:
-    """Whether ratings can be had from this folder."""
-    folder = Path(text)
-    if not folder.is_dir():
-        return False
-    from unisono.tables.reading.collected_folder import is_export, is_study
-
-    return is_export(folder) or is_study(folder)
-
-
 def take_folder(given: dict[str, Any], reading: dict[str, Any]) -> None:
     """Puts the table in the folder's place, and what the study says of it where the command line says nothing."""
     text = given.get("ratings")
-    if not isinstance(text, str) or not is_rating_folder(text):
+    if not isinstance(text, str) or not is_rating_folder(Path(text)):
         return
     from unisono.tables.reading.collected_folder import COMPARISONS, RATINGS, is_export, ratings_in, words_of_study
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 import os
 import re
+import shlex
 import sys
 import time
 import unicodedata
@@ -166,6 +167,11 @@ def _talk(text: str, *, nl: bool = True) -> None:
 def tell(text: str) -> None:
     """A result in words."""
     click.echo(painted(wrapped(text, width_of(sys.stdout)), sys.stdout))
+
+
+def typed_command() -> str:
+    """The command as it would be typed again."""
+    return shlex.join(["unisono", *sys.argv[1:]])
 
 
 def print_json(result: Mapping[str, Any]) -> None:

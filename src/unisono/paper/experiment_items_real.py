@@ -42,7 +42,7 @@ from unisono.paper.paper_protocol import (
     unaided,
 )
 from unisono.tables.item_table import ItemTable
-from unisono.tables.media.text_features import best_method, text_features
+from unisono.tables.media.media_features import best_method, text_features
 from unisono.tables.reading.ratings_reader import read_item_table, read_ratings
 from unisono.tables.reading.side_information import read_item_texts
 

@@ -220,7 +220,7 @@ def _numbers(table: Table, chunk: Chunk, name: str, index: int, meanings: Labels
     trouble = column.trouble(table, wanted=column.kind != "empty")
     if trouble is not None:
         raise trouble
-    return column.take()
+    return column.look()
 
 
 def _ranges(found: _Found, rows: int) -> pl.Series:

@@ -9,7 +9,6 @@ answers are not stored.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -18,7 +17,7 @@ import numpy as np
 
 from unisono.errors import DataError
 from unisono.tables.item_table import Reading
-from unisono.tables.labels import Introduced, Introduction, counted, did_you_mean, listed
+from unisono.tables.labels import Introduced, Introduction, counted, did_you_mean, digest_of, listed
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,15 +114,12 @@ class Categories(Introduced):
     @property
     def data_hash(self) -> str:
         """SHA-256 of labels and answers: equal answers have equal hashes, whatever file they came from."""
-        digest = hashlib.sha256()
-        for labels in (self.items, self.annotators, self.names, *(one.classes for one in self)):
-            digest.update("\x1f".join(labels).encode() + b"\x1e")
+        labels = self.items, self.annotators, self.names, *(one.classes for one in self)
+        columns: list[bytes] = []
         for one in self:
-            for column in (one.item_of, one.annotator_of, one.answer):
-                digest.update(np.ascontiguousarray(column, dtype="<i8").tobytes())
-            if one.weight is not None:
-                digest.update(np.ascontiguousarray(one.weight, dtype="<f8").tobytes())
-        return digest.hexdigest()
+            columns += [column.astype("<i8").tobytes() for column in (one.item_of, one.annotator_of, one.answer)]
+            columns += [] if one.weight is None else [one.weight.astype("<f8").tobytes()]
+        return digest_of(labels, columns)
 
     def _introduction(self) -> Introduction:
         who = f"{counted(len(self.items), 'item')} by {counted(len(self.annotators), 'annotator')}"

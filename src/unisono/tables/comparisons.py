@@ -9,7 +9,6 @@ reaches the arithmetic; missing answers are not stored.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -17,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from unisono.errors import DataError
-from unisono.tables.labels import Introduced, Introduction, counted, listed
+from unisono.tables.labels import Introduced, Introduction, counted, digest_of, listed
 
 SIDES = ("left", "tie", "right")
 LEFT, TIE, RIGHT = range(3)
@@ -91,13 +90,10 @@ class Comparisons(Introduced):
     @property
     def data_hash(self) -> str:
         """SHA-256 of labels and answers, whatever the order of rows was."""
-        digest = hashlib.sha256()
-        for labels in (self.items, self.annotators, self.dimensions):
-            digest.update("\x1f".join(labels).encode() + b"\x1e")
         graded = (self.strength,) if self.graded else ()
-        for column in (self.left, self.right, self.annotator_of, self.dimension_of, self.answer, *graded):
-            digest.update(np.ascontiguousarray(column, dtype="<i8").tobytes())
-        return digest.hexdigest()
+        columns = self.left, self.right, self.annotator_of, self.dimension_of, self.answer, *graded
+        labels = self.items, self.annotators, self.dimensions
+        return digest_of(labels, (column.astype("<i8").tobytes() for column in columns))
 
     def _introduction(self) -> Introduction:
         who = f"{counted(len(self.items), 'item')} by {counted(len(self.annotators), 'annotator')}"

@@ -8,6 +8,7 @@ is what `repr` and a notebook show of an object. Imports the standard library al
 from __future__ import annotations
 
 import difflib
+import hashlib
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -57,6 +58,16 @@ def listed(labels: Sequence[str], most: int = 5, of: int | None = None) -> str:
     if rest:
         return ", ".join(shown) + f" and {rest} more"
     return " and ".join([", ".join(shown[:-1]), shown[-1]] if len(shown) > 1 else shown)
+
+
+def digest_of(labels: Iterable[Sequence[str]], columns: Iterable[bytes]) -> str:
+    """SHA-256 of lists of labels and of the bytes of columns."""
+    digest = hashlib.sha256()
+    for names in labels:
+        digest.update("\x1f".join(names).encode() + b"\x1e")
+    for column in columns:
+        digest.update(column)
+    return digest.hexdigest()
 
 
 def _number_key(found: re.Match[str]) -> str:

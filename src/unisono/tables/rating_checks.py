@@ -236,32 +236,30 @@ def _unusual_values(ratings: Ratings, wild: np.ndarray) -> Iterator[Alert]:
         low, high = usual_range(given)
         outside = np.flatnonzero((column < low) | (column > high))
         if len(outside):
-            worst = outside[np.argmax(np.abs(column[outside] - np.median(given)))]
-            judgement = np.repeat(np.arange(ratings.J), ratings.length[ratings.item_of])
-            j = judgement[worst]
-            who, item = ratings.annotators[ratings.annotator_of[j]], ratings.items[ratings.item_of[j]]
             inside = given[(given >= low) & (given <= high)]
-            names = np.unique(ratings.annotator_of[judgement[outside]])
-            yield unusual_alert(
-                dimension,
-                len(outside),
-                (float(inside.min()), float(inside.max())),
-                (float(column[worst]), who, item),
-                tuple(ratings.annotators[k] for k in names),
-            )
+            yield unusual_alert(dimension, len(outside), *_far(ratings, d, outside, inside, np.median(given)))
 
 
 def wild_alerts(ratings: Ratings) -> Iterator[Alert]:
     """About answers that the default leaves out."""
     wild = wild_answers(ratings)
-    for d in np.flatnonzero(wild.any(axis=0)):
+    for d in np.flatnonzero(wild.any(axis=0)).tolist():
         column, rows = ratings.value[:, d], np.flatnonzero(wild[:, d])
         others = column[~wild[:, d] & ~np.isnan(column)]
-        j = rows[np.argmax(np.abs(column[rows] - np.median(others)))]
-        who, item = ratings.annotators[ratings.annotator_of[j]], ratings.items[ratings.item_of[j]]
-        names = tuple(ratings.annotators[k] for k in np.unique(ratings.annotator_of[rows]))
-        ends = float(others.min()), float(others.max())
-        yield wild_alert(ratings.dimensions[d], len(rows), ends, (float(column[j]), who, item), names)
+        yield wild_alert(ratings.dimensions[d], len(rows), *_far(ratings, d, rows, others, np.median(others)))
+
+
+def _far(
+    ratings: Ratings, d: int, rows: np.ndarray, others: np.ndarray, middle: float
+) -> tuple[tuple[float, float], tuple[float, str, str], tuple[str, ...]]:
+    """Where the others lie, the value of these rows that is furthest from the middle, and who gave any of them."""
+    value = ratings.value[rows, d]
+    judgement = np.repeat(np.arange(ratings.J), ratings.length[ratings.item_of])[rows]
+    worst = int(np.argmax(np.abs(value - middle)))
+    j = judgement[worst]
+    who, item = ratings.annotators[ratings.annotator_of[j]], ratings.items[ratings.item_of[j]]
+    names = tuple(ratings.annotators[k] for k in np.unique(ratings.annotator_of[judgement]))
+    return (float(others.min()), float(others.max())), (float(value[worst]), who, item), names
 
 
 def wild_alert(

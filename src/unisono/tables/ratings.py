@@ -9,7 +9,6 @@ Counts: M items, K annotators, D dimensions, J judgements, S = sum over judgemen
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
@@ -20,7 +19,7 @@ import numpy as np
 from unisono.errors import DataError
 from unisono.tables.answer_scale import Scale, ScaleWords, said_scale, scale_by_dimension, span
 from unisono.tables.item_table import Clock, Reading
-from unisono.tables.labels import Introduced, Introduction, counted, listed
+from unisono.tables.labels import Introduced, Introduction, counted, digest_of, listed
 from unisono.tables.scale_inference import for_origins, infer_scale
 
 
@@ -161,19 +160,15 @@ class Ratings(Introduced):
     @cached_property
     def data_hash(self) -> str:
         """SHA-256 of labels and numbers: equal ratings have equal hashes, whatever file they came from."""
-        digest = hashlib.sha256()
-        for labels in (self.items, self.annotators, self.dimensions):
-            digest.update("\x1f".join(labels).encode() + b"\x1e")
-        for array in (self.length, self.item_of, self.annotator_of):
-            digest.update(np.ascontiguousarray(array, dtype="<i8").tobytes())
         # Adding zero turns -0.0 into 0.0; one NaN stands for all.
         canonical = np.where(np.isnan(self.value), np.nan, self.value + 0.0)
-        digest.update(np.ascontiguousarray(canonical, dtype="<f8").tobytes())
+        columns = [column.astype("<i8").tobytes() for column in (self.length, self.item_of, self.annotator_of)]
+        columns.append(canonical.astype("<f8").tobytes())
         if self.kinds is not None:
-            digest.update("\x1f".join(self.kinds).encode() + b"\x1e")
+            columns.append("\x1f".join(self.kinds).encode() + b"\x1e")
         if self.clock is not None:
-            digest.update(np.ascontiguousarray([self.clock.rate, *self.clock.start], dtype="<f8").tobytes())
-        return digest.hexdigest()
+            columns.append(np.array([self.clock.rate, *self.clock.start], dtype="<f8").tobytes())
+        return digest_of((self.items, self.annotators, self.dimensions), columns)
 
     def judgement(self, j: int) -> np.ndarray:
         """(T_m, D) the numbers of judgement j."""

@@ -12,8 +12,8 @@ import pytest
 from command_line import unisono_here
 from museum import MUSEUM
 from unisono.cli.desk.choices import as_command, as_python, checked, command_words, ways_out
-from unisono.cli.desk.differences import difference
 from unisono.cli.desk.look import look_at
+from unisono.cli.desk.pages import difference
 from unisono.errors import DataError, SettingsError
 from unisono.tables.datasets import dataset_path
 

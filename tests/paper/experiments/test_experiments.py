@@ -39,7 +39,7 @@ from unisono.paper.paper_protocol import (
 )
 from unisono.paper.simulation import simulate_items, simulate_series
 from unisono.tables.item_table import ItemTable
-from unisono.tables.media.text_features import best_method, text_features, tfidf_components
+from unisono.tables.media.media_features import best_method, text_features, tfidf_components
 
 
 @pytest.mark.parametrize("name", EXPERIMENTS)
@@ -184,7 +184,7 @@ def test_sentence_embeddings_know_which_words_are_related():
 @pytest.mark.slow
 def test_embeddings_leave_the_log_as_it_was():
     program = (
-        "import logging; from unisono.tables.media.text_features import best_method, text_features;"
+        "import logging; from unisono.tables.media.media_features import best_method, text_features;"
         "text_features(['a headline'], best_method()); root = logging.getLogger(); print(root.level, root.handlers)"
     )
     found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)

@@ -7,8 +7,7 @@ import polars as pl
 import pytest
 
 from unisono.errors import DataError, SettingsError
-from unisono.tables.reading.cell_meanings import parse_labels
-from unisono.tables.reading.likert_scales import SCALES, families_of, plain_word, scale_of
+from unisono.tables.reading.cell_meanings import SCALES, families_of, parse_labels, plain_word, scale_of
 from unisono.tables.reading.ratings_reader import read_item_table, read_ratings
 
 pytestmark = pytest.mark.filterwarnings("ignore::unisono.errors.DataWarning")

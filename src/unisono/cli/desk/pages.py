@@ -1,21 +1,26 @@
 """The application of `unisono app`: the page, tables that come in, commands that run, files that go out.
 
 Every address begins with the token of the link; whoever does not know it is told that there is nothing. The guard of
-the collection tool stands before it: names of this machine alone, no requests on behalf of other sites.
+the collection tool stands before it: names of this machine alone, no requests on behalf of other sites. Tables are
+kept in a folder that is gone with the program.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import getpass
 import json
 import secrets
 import shutil
-from collections.abc import AsyncIterator, Awaitable, Callable
+import tempfile
+import zipfile
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
@@ -25,11 +30,10 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from unisono.cli.desk.choices import checked
-from unisono.cli.desk.differences import difference
 from unisono.cli.desk.jobs import AT_ONCE, Job, look
-from unisono.cli.desk.uploads import keep, table_among
 from unisono.collect.app.guard import Guard, TooLargeError
 from unisono.errors import DataError, SettingsError, in_shell
+from unisono.tables.reading.collected_folder import COMPARISONS, RATINGS, STUDY, TRIALS, words_of_study
 
 PAGE = Path(__file__).parent / "static"
 POLICY = (
@@ -230,3 +234,115 @@ async def result_file(request: Request) -> Response:
     if job.state != "done" or not path.is_file():
         raise HTTPException(404)
     return FileResponse(path, headers={"content-security-policy": OF_REPORT} if path.suffix == ".html" else None)
+
+
+MOVED = 5  # items that are named
+
+
+def difference(before: Path, after: Path) -> dict[str, Any]:
+    """By dimension: correlation of the estimates, how far they moved, and the items that moved most."""
+    if not all((folder / "truth.csv").is_file() for folder in (before, after)):
+        raise DataError("One of these has no truth to compare.")
+    first, second = (pl.read_csv(folder / "truth.csv", infer_schema_length=None) for folder in (before, after))
+    keys = [name for name in ("recording", "time", "item") if name in first.columns and name in second.columns]
+    first, second = (one.with_columns(pl.col(key).cast(pl.String) for key in keys) for one in (first, second))
+    names = [name for name in first.columns if f"{name}_sd" in first.columns and f"{name}_sd" in second.columns]
+    both = first.join(second, on=keys, how="inner", suffix=" after")
+    if not names or not len(both):
+        raise DataError("These results have no estimates in common.")
+    reliability = _reliability(before), _reliability(after)
+    return {
+        "items": len(both),
+        "dimensions": [_moved(both, keys, name, *reliability) for name in names],
+    }
+
+
+def _moved(
+    both: pl.DataFrame, keys: Sequence[str], name: str, before: dict[str, Any], after: dict[str, Any]
+) -> dict[str, Any]:
+    now = pl.col(f"{name} after")
+    moved = both.with_columns((now - pl.col(name)).alias("moved")).filter(pl.col("moved").is_finite())
+    figures = moved.select(
+        pl.corr(name, f"{name} after").alias("correlation"),
+        pl.col("moved").abs().mean().alias("mean"),
+        pl.col("moved").abs().max().alias("most"),
+        (now.is_between(pl.col(f"{name}_low"), pl.col(f"{name}_high"))).mean().alias("inside"),
+    ).row(0, named=True)
+    far = moved.sort(pl.col("moved").abs(), descending=True).head(MOVED)
+    rows = [{"item": ", ".join(row[key] for key in keys), "moved": row["moved"]} for row in far.to_dicts()]
+    return {"name": name, "before": before.get(name), "after": after.get(name), "items": rows} | figures
+
+
+def _reliability(folder: Path) -> dict[str, Any]:
+    """The agreement of annotators with the truth fused from the others, by dimension."""
+    found = json.loads((folder / "summary.json").read_text(encoding="utf-8")).get("agreement")
+    return found if isinstance(found, dict) else {}
+
+
+OF_STUDY = (RATINGS, COMPARISONS, TRIALS, STUDY)
+
+
+@contextlib.contextmanager
+def own_folder(port: int) -> Iterator[Path]:
+    """A folder for everything, removed at the end. Who has the port owns it: what a killed desk left is removed."""
+    place = Path(tempfile.gettempdir()) / f"unisono-app-{getpass.getuser()}-{port}"
+    shutil.rmtree(place, ignore_errors=True)
+    try:
+        place.mkdir(mode=0o700)
+    except OSError:
+        raise DataError(f"{place} is in the way. Remove it, or choose another --port.") from None
+    try:
+        yield place
+    finally:
+        shutil.rmtree(place, ignore_errors=True)
+
+
+def safe_name(name: str) -> str:
+    """The name of a file without folders, and never one that a command could take for an option."""
+    plain = name.replace("\\", "/").rpartition("/")[2]
+    return "".join(sign for sign in plain if sign.isprintable()).lstrip("-.~")[:120].strip() or "table"
+
+
+async def keep(folder: Path, name: str, content: AsyncIterator[bytes]) -> Path:
+    """Writes what comes in, piece by piece."""
+    path = folder / safe_name(name)
+    with path.open("wb") as file:
+        async for piece in content:
+            file.write(piece)
+    return path
+
+
+def table_among(folder: Path) -> tuple[Path, dict[str, Any]]:
+    """The table to fuse among the files of one drop, and what it is known to be: of an export, what its study says."""
+    files = sorted(path for path in folder.iterdir() if path.is_file())
+    if len(files) == 1 and zipfile.is_zipfile(files[0]) and _unpack_export(files[0], folder):
+        files = sorted(folder / name for name in OF_STUDY if (folder / name).is_file())
+    names = {path.name: path for path in files}
+    if RATINGS in names:
+        return names[RATINGS], _said_by_study(folder)
+    if COMPARISONS in names:
+        return names[COMPARISONS], {"comparisons": True}
+    if not files:
+        raise DataError("Nothing came in.")
+    return max(files, key=lambda path: path.stat().st_size), {}
+
+
+def _unpack_export(archive: Path, folder: Path) -> bool:
+    """Takes the tables of an export out of its archive; False where it is none."""
+    with contextlib.suppress(zipfile.BadZipFile), zipfile.ZipFile(archive) as packed:
+        found = {Path(name).name: name for name in packed.namelist() if Path(name).name in OF_STUDY}
+        if RATINGS not in found and COMPARISONS not in found:
+            return False
+        for plain, name in found.items():
+            with packed.open(name) as source, (folder / plain).open("wb") as target:
+                shutil.copyfileobj(source, target)
+        return True
+    return False
+
+
+def _said_by_study(folder: Path) -> dict[str, Any]:
+    words = words_of_study(folder)
+    found = {name: words[name] for name in ("dims", "categories") if words.get(name)}
+    if words.get("scale"):
+        found["scale"] = dict(text.split("=", 1) for text in words["scale"])
+    return found | ({"rate": f"{words['rate']:g}"} if "rate" in words else {})

@@ -15,9 +15,8 @@ from starlette.responses import HTMLResponse, Response
 from starlette.routing import Mount, Route
 
 from unisono.collect.app import admin, api, signup
-from unisono.collect.app.context import Site, now_ms
+from unisono.collect.app.context import HashedFiles, Site, now_ms
 from unisono.collect.app.guard import Guard, TooLargeError, log, policy
-from unisono.collect.app.static import HashedFiles
 from unisono.collect.store.assign import free_idle
 from unisono.collect.store.database import NotSavedError
 

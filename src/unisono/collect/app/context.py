@@ -1,16 +1,21 @@
 """One running study: everything a request needs, put together once.
 
 The researcher's plain text becomes paragraphs and lists: only structure is found, every character stays a character.
+Scripts and style sheets lie in a folder named after their content: browsers keep them, and never a stale one.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import hashlib
+import os
+import re
 import time
 from collections.abc import Callable
 from concurrent.futures import Future
-from functools import partial
+from functools import cache, partial
+from pathlib import Path
 from random import SystemRandom
 from typing import NamedTuple, TypeVar
 from urllib.parse import urlsplit
@@ -18,17 +23,18 @@ from urllib.parse import urlsplit
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 from sqlalchemy import Connection
 from starlette.concurrency import run_in_threadpool
+from starlette.responses import Response
+from starlette.staticfiles import StaticFiles
+from starlette.types import Scope
 
 from unisono.collect.app.guard import Limiter
+from unisono.collect.app.messages import Judge
 from unisono.collect.app.quality import LiveQuality
-from unisono.collect.app.static import static_version
-from unisono.collect.app.validate import Judge
 from unisono.collect.store import raters
 from unisono.collect.store.agree import plan_of, prepare
 from unisono.collect.store.assign import is_over
-from unisono.collect.store.database import Database, NotSavedError
+from unisono.collect.store.database import Database, NotSavedError, Writer
 from unisono.collect.store.log import Book, keep_asked
-from unisono.collect.store.writer import Writer
 from unisono.collect.studies import Keys, StudyFolder
 
 T = TypeVar("T")
@@ -185,3 +191,35 @@ def _add(blocks: list[Block], line: str, new: bool) -> None:
     else:
         # A wrapped line goes on where the one before stopped.
         blocks[-1].lines[-1] += f" {line}"
+
+
+_FOLDER = Path(__file__).parent.parent / "static"
+_VERSION = re.compile(r"[0-9a-f]{12}")
+
+
+@cache
+def static_version() -> str:
+    """A digest of all files together: scripts import each other, so they change together."""
+    digest = hashlib.sha256()
+    for path in sorted(_FOLDER.rglob("*")):
+        if path.is_file():
+            digest.update(path.relative_to(_FOLDER).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
+    return digest.hexdigest()[:12]
+
+
+class HashedFiles(StaticFiles):
+    """The files, found under any version; under that of now, they may be kept for a year."""
+
+    def __init__(self) -> None:
+        super().__init__(directory=_FOLDER)
+
+    def get_path(self, scope: Scope) -> str:
+        path = super().get_path(scope)
+        first, _, rest = path.partition(os.sep)
+        return rest if _VERSION.fullmatch(first) else path
+
+    async def get_response(self, path: str, scope: Scope) -> Response:
+        response = await super().get_response(path, scope)
+        if f"/{static_version()}/" in scope["path"] and response.status_code < 400:
+            response.headers["cache-control"] = "public, max-age=31536000, immutable"
+        return response

@@ -25,7 +25,7 @@ from starlette.applications import Starlette
 from unisono.collect.app.build import build, together
 from unisono.collect.app.context import Site
 from unisono.collect.app.guard import ImpatientProtocol
-from unisono.collect.links import address_of
+from unisono.collect.app.signup import address_of
 from unisono.collect.store import reading
 from unisono.collect.store.database import Database, NotSavedError
 from unisono.collect.studies import Keys, StudyFolder

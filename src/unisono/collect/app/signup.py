@@ -1,14 +1,16 @@
 """The door: how people become raters. Looking at it stores nothing; only the button does.
 
-Its form, and the researcher's, are read with care: who joins, and what is pressed.
+Its form, and the researcher's, are read with care: who joins, and what is pressed. Links that lead here are made below:
+the address for a platform, personal links, signed ones.
 """
 
 from __future__ import annotations
 
 import re
 import secrets
+from collections.abc import Sequence
 from typing import NamedTuple
-from urllib.parse import parse_qsl
+from urllib.parse import parse_qsl, quote
 
 from starlette.datastructures import QueryParams
 from starlette.exceptions import HTTPException
@@ -18,8 +20,9 @@ from starlette.routing import Route
 
 from unisono.collect.app.context import Site, now_ms
 from unisono.collect.store.arrivals import join
-from unisono.collect.store.raters import Arrival, phase
-from unisono.collect.store.writer import RefusedError
+from unisono.collect.store.database import Database, RefusedError
+from unisono.collect.store.raters import Arrival, guests, invite, phase
+from unisono.collect.studies import Keys, StudyFolder
 from unisono.collect.studies.folder import new_name
 
 _LONGEST = 200
@@ -132,3 +135,31 @@ async def read_form(request: Request) -> dict[str, str]:
     except ValueError:
         raise HTTPException(400, f"a form has at most {_MOST_FIELDS} fields") from None
     return dict(reversed(pairs))
+
+
+def invitations(
+    folder: StudyFolder, database: Database, names: Sequence[str], count: int, url: str
+) -> list[tuple[str, str]]:
+    """(name, link) for the given names, or for `count` numbered guests."""
+    keys = Keys.of(folder.path)
+    with database.write() as connection:
+        wanted = list(names) or guests(connection, count)
+        found = [(name, invite(connection, name, new_name(), now_ms())) for name in wanted]
+    return [(name, f"{url.rstrip('/')}/r/{keys.rater_token(public)}") for name, public in found]
+
+
+def signed_links(folder: StudyFolder, ids: Sequence[str], url: str) -> list[tuple[str, str]]:
+    """(id, link) for identifiers of a platform; nothing is stored."""
+    keys = Keys.of(folder.path)
+    return [(one, f"{url.rstrip('/')}/?id={quote(one, safe='')}&sig={keys.signature(one)}") for one in ids]
+
+
+def address_of(folder: StudyFolder, url: str) -> str:
+    """What a platform is given, or everybody; what stands in brackets is filled in by the platform."""
+    source, start = folder.study.raters.source, url.rstrip("/")
+    if source == "prolific":
+        # Prolific fills in what stands between {{% and %}}.
+        return f"{start}/?" + "&".join(
+            f"{name}={{{{%{name}%}}}}" for name in ("PROLIFIC_PID", "STUDY_ID", "SESSION_ID")
+        )
+    return f"{start}/?id={{id}}&sig={{signature}}" if source == "signed" else f"{start}/"

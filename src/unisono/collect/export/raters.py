@@ -18,8 +18,7 @@ import msgspec
 from sqlalchemy import Connection
 
 from unisono.collect.export.answers import Answer, label, traces
-from unisono.collect.export.doubts import Devices, Evidence, Limits, Stalled, doubts, stalls
-from unisono.collect.export.times import Spent, spent, visits
+from unisono.collect.export.doubts import Devices, Evidence, Limits, Spent, Stalled, doubts, spent, stalls, visits
 from unisono.collect.store import reading
 from unisono.collect.store.agree import known_checks
 from unisono.collect.store.log import unseen

@@ -14,9 +14,9 @@ from typing import Any, Literal
 import msgspec
 from sqlalchemy import Connection, select, update
 
+from unisono.collect.store.database import RefusedError
 from unisono.collect.store.raters import Arrival, add, find, get_setting, phase, put_setting
 from unisono.collect.store.tables import rater, setting
-from unisono.collect.store.writer import RefusedError
 
 Answer = Literal["same", "anew", "refused"]
 ANSWERS: tuple[Answer, ...] = ("same", "anew", "refused")

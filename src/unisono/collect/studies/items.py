@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from unisono.collect.stimuli.colours import Colour, Pace, make_walk, practice_colours, reference_colours, regime_colours
 from unisono.collect.studies.catalogue import Catalogue, Item, Role, choose_sets, set_of
-from unisono.collect.studies.choices import reply_fault
+from unisono.collect.studies.checks import reply_fault
 from unisono.collect.studies.schema import Dimension, Media, Study, Value
 from unisono.errors import DataError
 from unisono.tables.labels import listed, nearest, sort_labels

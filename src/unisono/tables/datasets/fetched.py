@@ -20,7 +20,7 @@ import urllib.error
 import urllib.request
 import zipfile
 import zlib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -102,7 +102,7 @@ def _tsv(content: bytes) -> list[dict[str, str]]:
     )
 
 
-def _csv(header: list[str], rows: Iterable[list[str]]) -> bytes:
+def _csv(header: list[str], rows: Iterable[Sequence[object]]) -> bytes:
     stream = io.StringIO(newline="")
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow(header)
@@ -126,32 +126,19 @@ def recipes_tables(content: bytes) -> dict[str, bytes]:
     """ratings.csv from the table of the repository; DataError if it is not that table."""
     try:
         rows = list(csv.DictReader(io.StringIO(content.decode("utf-8"), newline=""), delimiter="\t"))
-        rated = sorted(
-            [
-                f"{row['recipeid']}|{row['condition']}",
-                f"w{_participant_number(row['participant']):03d}",
-                *_recipe_answers(row),
-            ]
-            for row in rows
-        )
+        labels = [[f"{row['recipeid']}|{row['condition']}", _participant(row["participant"])] for row in rows]
+        answers = [[row[dimension] for dimension in RECIPE_DIMENSIONS] for row in rows]
+        rated = sorted(name + own for name, own in zip(labels, answers, strict=True))
     except (KeyError, ValueError, csv.Error) as error:  # UnicodeDecodeError is a ValueError
         raise DataError(f"The table of recipes is not as expected: {error}. Nothing was kept.") from None
-    stream = io.StringIO(newline="")
-    writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(["item", "annotator", *RECIPE_DIMENSIONS])
-    writer.writerows(rated)
-    return {"ratings.csv": stream.getvalue().encode()}
+    return {"ratings.csv": _csv(["item", "annotator", *RECIPE_DIMENSIONS], rated)}
 
 
-def _recipe_answers(row: dict[str, str]) -> list[str]:
-    return [row[dimension] for dimension in RECIPE_DIMENSIONS]
-
-
-def _participant_number(participant: str) -> int:
+def _participant(participant: str) -> str:
     found = re.fullmatch(r"participant_(\d+)", participant)
     if found is None:
         raise ValueError(f"the participant is {participant!r}")
-    return int(found[1])
+    return f"w{int(found[1]):03d}"
 
 
 SIMPLIFICATIONS_URL = (
@@ -176,11 +163,7 @@ def simplifications_tables(content: bytes) -> dict[str, bytes]:
         rows = [[*cell, *(answers[aspect] for aspect in ASPECTS)] for cell, answers in sorted(rated.items())]
     except (KeyError, TypeError, ValueError, csv.Error) as error:  # UnicodeDecodeError is a ValueError
         raise DataError(f"The table of simplifications is not as expected: {error}. Nothing was kept.") from None
-    stream = io.StringIO(newline="")
-    writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(["item", "annotator", *ASPECTS])
-    writer.writerows(rows)
-    return {"ratings.csv": stream.getvalue().encode()}
+    return {"ratings.csv": _csv(["item", "annotator", *ASPECTS], rows)}
 
 
 TIMEOUT = 60.0  # seconds without an answer

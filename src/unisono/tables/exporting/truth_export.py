@@ -72,20 +72,8 @@ def read_truth(path: Path, wanted: Sequence[str] = ()) -> Truth:
         raise DataError(f"{file.name} has no {listed(missing or ['estimates with their sd'])}; it has {listed(known)}.")
     names = tuple(wanted) or tuple(known)
 
-    def columns(end: str) -> np.ndarray:
-        return table.value[:, [table.columns.index(name + end) for name in names]]
-
-    return Truth(
-        source=file.name,
-        items=table.items,
-        length=np.asarray(table.length),
-        clock=table.clock,
-        dimensions=names,
-        mean=columns(""),
-        sd=columns("_sd"),
-        low=columns("_low"),
-        high=columns("_high"),
-    )
+    figures = (table.select_columns([name + end for name in names]).value for end in ("", "_sd", "_low", "_high"))
+    return Truth(file.name, table.items, np.asarray(table.length), table.clock, names, *figures)
 
 
 _EPOCH = re.compile(r"(.+)/epoch (\d+)")
@@ -138,19 +126,10 @@ def write_crowd_kit(truth: Truth, path: Path, options: dict[str, Any]) -> None:
     pl.DataFrame({"task": truth.items, "label": truth.mean[:, 0]}).write_csv(path)
 
 
-class Number(NamedTuple):
-    """What is known of one dimension of an item."""
-
-    name: str
-    mean: float
-    sd: float
-    low: float
-    high: float
-
-
-def _numbers(truth: Truth, row: int) -> list[Number]:
-    columns = (truth.mean[row], truth.sd[row], truth.low[row], truth.high[row])
-    return [Number(name, *cells) for name, *cells in zip(truth.dimensions, *(c.tolist() for c in columns), strict=True)]
+def _numbers(truth: Truth, row: int) -> list[tuple[str, float, float, float, float]]:
+    """Name, mean, sd, low and high of every dimension of an item."""
+    columns = (column[row].tolist() for column in (truth.mean, truth.sd, truth.low, truth.high))
+    return list(zip(truth.dimensions, *columns, strict=True))
 
 
 ELAN_RATE = 1.0  # intervals per second on a tier of ELAN
@@ -245,24 +224,19 @@ def _write_new(path: Path, text: str) -> None:
 
 
 class Target(NamedTuple):
-    """A kind of file: who writes it, what it is, whether it is a folder, and which options mean something for it."""
+    """A kind of file: who writes it, whether it is a folder, and which options mean something for it."""
 
     write: Callable[[Truth, Path, dict[str, Any]], None]
-    about: str
     folder: bool = False
     takes: frozenset[str] = frozenset()
 
 
-TARGETS: dict[str, Target] = {
-    "label-studio": Target(
-        write_label_studio,
-        "tasks with predictions for Label Studio (JSON)",
-        takes=frozenset({"to_name", "form"}),
-    ),
-    "inspect": Target(write_inspect, "scores for Inspect AI's precomputed_scores (JSON lines)"),
-    "crowd-kit": Target(write_crowd_kit, "task, label of one dimension (CSV)"),
-    "nova": Target(write_nova, "annotations with confidence for NOVA/SSI (a folder)", folder=True),
-    "elan": Target(write_elan, "tiers for ELAN (a folder)", folder=True, takes=frozenset({"rate"})),
+TARGETS = {
+    "label-studio": Target(write_label_studio, takes=frozenset({"to_name", "form"})),
+    "inspect": Target(write_inspect),
+    "crowd-kit": Target(write_crowd_kit),
+    "nova": Target(write_nova, folder=True),
+    "elan": Target(write_elan, folder=True, takes=frozenset({"rate"})),
 }
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import sys
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -19,9 +20,9 @@ from unisono.tables.importing.imported_comparisons import Compared, comparison_t
 from unisono.tables.importing.located_json import Node
 from unisono.tables.labels import listed
 from unisono.tables.reading.category_columns import are_categories
+from unisono.tables.reading.cell_meanings import families_of, plain_word
 from unisono.tables.reading.column_roles import named_otherwise
-from unisono.tables.reading.likert_scales import families_of, plain_word
-from unisono.tables.reading.problems import LARGEST
+from unisono.tables.reading.label_and_number_columns import LARGEST
 
 MISSING = {"", "na", "nan", "null", "none"}
 LARGEST_INTEGER = 2.0**53  # up to here whole numbers are exact
@@ -67,7 +68,7 @@ class Answers:
         self._text: dict[str, list[tuple[object, str, Label]]] = {}
         self._classes: dict[str, list[str]] = {}  # dimension of words -> what its numbers stand for
         self._compared: list[Compared] = []
-        self._unread: dict[str, dict[str, int]] = {}  # why -> column -> cells
+        self._unread: defaultdict[str, Counter[str]] = defaultdict(Counter)  # why -> column -> cells
 
     def say(self, fact: str) -> None:
         """Something the user should know about what was read."""
@@ -76,8 +77,7 @@ class Answers:
 
     def pass_over(self, column: str, why: str = "Inputs, which are no scores") -> None:
         """A cell of a column that is not read: the column is named when the table is made, with how many it had."""
-        cells = self._unread.setdefault(why, {})
-        cells[column] = cells.get(column, 0) + 1
+        self._unread[why][column] += 1
 
     def usually(self, *, repeats: str | None = None, words: Mapping[str, float] | None = None) -> None:
         """What holds for a kind of file unless the user says otherwise."""
@@ -252,7 +252,7 @@ class Answers:
             self._take(label, dimension, float(classes.index(text)), place)
 
     def _nothing(self) -> str:
-        why = [f"{reason} ({count})" for reason, count in counted(self.dropped).items()]
+        why = [f"{reason} ({count})" for reason, count in Counter(entry.reason for entry in self.dropped).items()]
         words = [text for cells in self._text.values() for _, text, _ in cells]
         hint = f" Give words numbers with --labels, as in --labels '{words[0][:40]}=1'." if words else ""
         first = f" First: {self.dropped[0].place}." if self.dropped else ""
@@ -313,14 +313,6 @@ class Answers:
             f"'{first['item']}'{at} twice ({first['value']:g} and {other['value']:g}). "
             "Say which one counts with --duplicates first, last or mean."
         )
-
-
-def counted(dropped: Sequence[Dropped]) -> dict[str, int]:
-    """How many were left out for each reason."""
-    found: dict[str, int] = {}
-    for entry in dropped:
-        found[entry.reason] = found.get(entry.reason, 0) + 1
-    return found
 
 
 def dropped_lines(dropped: Sequence[Dropped]) -> list[str]:

@@ -32,10 +32,10 @@ class Compared(NamedTuple):
 def comparison_table(found: Sequence[Compared]) -> tuple[pl.DataFrame, list[str]]:
     """The table, and what is to be said about it."""
     dimensions = list(dict.fromkeys(one.dimension for one in found))
-    ranked = {one.dimension for one in found if one.ranking is not None}
+    ranked = [one.dimension for one in found if one.ranking is not None]
     if ranked and len(dimensions) > 1:
         raise DataError(
-            f"{found[0].place}: there are rankings on '{next(iter(ranked))}' beside {listed(dimensions, 4)}, which no "
+            f"{found[0].place}: there are rankings on '{ranked[0]}' beside {listed(dimensions, 4)}, which no "
             f"table holds together. Take one: --dim {shlex.quote(dimensions[0])}."
         )
     columns: dict[str, list[Any]] = {"ranking": [one.ranking for one in found]} if ranked else {}

@@ -11,6 +11,7 @@ from json.decoder import JSONDecoder
 from typing import Any, NamedTuple, Protocol
 
 from unisono.errors import DataError
+from unisono.tables.reading.label_and_number_columns import as_label
 
 Step = str | int
 _NAMES = {dict: "an object", list: "a list", str: "text", bool: "true or false", type(None): "nothing"}
@@ -42,26 +43,17 @@ class JsonText(NamedTuple):
 
 
 class TableRow(NamedTuple):
-    """A row of a table."""
+    """A row of a table, or a line of a text."""
 
     name: str
     row: int
+    word: str = "row"
 
     def __str__(self) -> str:
-        return self.place(())
+        return f"{self.name} {self.word} {self.row}"
 
     def place(self, path: tuple[Step, ...]) -> str:
-        return f"{self.name} row {self.row}"
-
-
-class TextLine(NamedTuple):
-    """A line of a text."""
-
-    name: str
-    line: int
-
-    def __str__(self) -> str:
-        return f"{self.name} line {self.line}"
+        return str(self)
 
 
 class Node:
@@ -81,7 +73,7 @@ class Node:
     def pinned(self) -> object:
         """Something whose text says where this stands, and that does not keep a line of JSON lines in memory."""
         if isinstance(self.origin, JsonText) and self.origin.single:
-            return TextLine(self.origin.name, self.origin.first)
+            return TableRow(self.origin.name, self.origin.first, "line")
         return self.origin if isinstance(self.origin, TableRow) else self
 
     def at(self, *keys: str) -> Node:
@@ -155,9 +147,7 @@ class Node:
 
 def label_of(value: Any) -> str:
     """Text of a name; `7.0` is `7`, and surrounding blanks do not count."""
-    if isinstance(value, float) and value.is_integer():
-        return str(int(value))
-    return str(value).strip()
+    return as_label(value).strip()
 
 
 def offset_of(text: str, path: tuple[Step, ...]) -> int:

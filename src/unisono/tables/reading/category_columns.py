@@ -16,9 +16,9 @@ import polars as pl
 from unisono.errors import DataError
 from unisono.tables.labels import as_number
 from unisono.tables.reading import problems
-from unisono.tables.reading.column_roles import Roles, candidates, find_column, named_otherwise
+from unisono.tables.reading.cell_meanings import families_of, plain_word
+from unisono.tables.reading.column_roles import Roles, candidates, find_column, named_otherwise, varies_within
 from unisono.tables.reading.label_and_number_columns import MISSING_WORDS, Coded
-from unisono.tables.reading.likert_scales import families_of, plain_word
 from unisono.tables.reading.raw_table import Chunk, Table
 from unisono.tables.reading.table_rows import Collected, collect, sorted_claims
 
@@ -48,17 +48,11 @@ def are_categories(answer: np.ndarray, item: np.ndarray, annotator: np.ndarray, 
         return False
     if max(len(name) for name in classes) > LONGEST_CLASS:
         return False
-    if not (_varies_within(answer, item) and _varies_within(answer, annotator)):
+    if not (varies_within(answer, item) and varies_within(answer, annotator)):
         return False
     pairs = np.unique(np.stack([answer, annotator]), axis=1)
     users = np.bincount(pairs[0], minlength=len(classes))
     return bool(np.mean(users[answer] >= 2) >= SHARED)
-
-
-def _varies_within(answer: np.ndarray, group: np.ndarray) -> bool:
-    anyone = np.zeros(int(group.max()) + 1, dtype=answer.dtype)
-    anyone[group] = answer
-    return bool((anyone[group] != answer).any())
 
 
 class WordAnswers(NamedTuple):
@@ -170,7 +164,7 @@ def _collected_columns(table: Table, roles: Roles, names: Mapping[str, int]) -> 
     words = names_as_roles(names)
     labels = {role: roles.place[role] for role in ("item", "annotator")}
     found = collect(table, labels | words, [], may_be_empty=words)
-    every = np.arange(found.rows)
+    every = np.arange(len(found.label["item"].code))
     return found, [
         WordAnswers(name, table.columns[index], found.label[role], every)
         for role, (name, index) in zip(words, names.items(), strict=True)

@@ -1,6 +1,9 @@
 """What a cell that is no plain number means: `85%`, `4 - agree`, `strongly agree`, a word with a number in `--labels`.
 
-Decided on the distinct cells of whole columns, so that a cell means the same in every row.
+Decided on the distinct cells of whole columns, so that a cell means the same in every row. A verbal rating scale is a
+list of levels, the lowest first; a level may have several spellings. Words are coded by the smallest scale that has all
+of them, from 1 up (yes and no: 1 and 0); where two such scales differ nothing is guessed. The scales, in five
+languages, are in `rating_scales.txt`.
 """
 
 from __future__ import annotations
@@ -8,14 +11,14 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from unisono.errors import SettingsError
-from unisono.tables.labels import as_number
+from unisono.tables.labels import as_number, listed
 from unisono.tables.reading.label_and_number_columns import NumberColumn, as_label
-from unisono.tables.reading.likert_scales import families_of, plain_word, scale_of
 
 _PER_CENT = re.compile(r"([+-]?\d+(?:[.,]\d+)?)\s*%")
 _NUMBER = r"([+-]?\d+(?:[.,]\d+)?)"
@@ -131,7 +134,7 @@ def recode(columns: Sequence[NumberColumn], labels: Labels) -> list[str]:
     numbers = {old: float("nan") if (new := labels[label]) is None else new for old, label in meant.items()}
     there = {old for column in columns for old in column.recode(numbers)}
     lost = [label for old, label in meant.items() if old not in there]
-    return [f"No answer is {_listed(lost)}, which would have had a meaning."] if lost else []
+    return [f"No answer is {listed(lost, len(lost))}, which would have had a meaning."] if lost else []
 
 
 def explain(column: NumberColumn, labels: Labels) -> None:
@@ -166,7 +169,7 @@ def interpret(columns: Sequence[Cells], words: Words) -> dict[str, list[str]]:
 def told(said: Mapping[str, Sequence[str]], left_out: Collection[str]) -> tuple[str, ...]:
     """The sentences about columns that were not left out."""
     kept = {note: [name for name in names if name not in left_out] for note, names in said.items()}
-    return tuple(note.format(_listed(names)) for note, names in kept.items() if names)
+    return tuple(note.format(listed(names, len(names))) for note, names in kept.items() if names)
 
 
 def _give(column: Cells, meaning: Meaning, said: dict[str, list[str]]) -> None:
@@ -245,6 +248,73 @@ def _safe(cell: str) -> str:
     return cell.replace("{", "{{").replace("}", "}}")
 
 
-def _listed(names: Sequence[str]) -> str:
-    shown = [f"'{name}'" for name in names]
-    return " and ".join([", ".join(shown[:-1]), shown[-1]] if len(shown) > 1 else shown)
+Spellings = tuple[str, ...]
+
+
+def _read_scales(text: str) -> dict[str, tuple[tuple[Spellings, ...], ...]]:
+    """Scales by family, from the lines of `rating_scales.txt`, which says how they are written."""
+    found: dict[str, list[tuple[Spellings, ...]]] = {}
+    named: dict[str, Spellings] = {}
+    for line in (line for line in text.splitlines() if line.strip() and not line.lstrip().startswith("#")):
+        name, _, spellings = line.partition(" = ")
+        if spellings:
+            named[name] = _spellings(spellings)
+        elif not line.startswith(" "):
+            found[line] = []
+        else:
+            levels = (level.strip() for level in line.split("|"))
+            found[list(found)[-1]].append(tuple(named.get(level) or _spellings(level) for level in levels))
+    return {family: tuple(scales) for family, scales in found.items()}
+
+
+def _spellings(text: str) -> Spellings:
+    return tuple(word.strip() for word in text.split(";"))
+
+
+SCALES = _read_scales(Path(__file__).with_name("rating_scales.txt").read_text(encoding="utf-8"))
+_FROM_ZERO = ("yes and no", "true and false")  # families that begin so, in any language
+
+
+class Scale(NamedTuple):
+    """Known words and the number of each."""
+
+    family: str
+    number: dict[str, float]  # plain word -> number
+    names: tuple[str, ...]  # of the levels, the lowest first
+    first: int  # number of the lowest level
+
+
+def plain_word(word: str) -> str:
+    """A word as it counts: `Strongly_Agree` is `strongly agree`."""
+    return " ".join(re.sub(r"[_\-–—/.,!?()\"]+", " ", word.lower().replace("’", "'")).split())
+
+
+def families_of(words: Collection[str]) -> list[str]:
+    """Families that have all of these plain words, on whatever scales."""
+    return [family for family, known in _VOCABULARY.items() if known.issuperset(words)]
+
+
+def scale_of(family: str, words: Collection[str]) -> Scale | None:
+    """The smallest scale of a family for all of these plain words; None if there is none, or two that differ."""
+    first = 0 if family.startswith(_FROM_ZERO) else 1
+    found: list[Scale] = []
+    for levels in sorted(SCALES[family], key=len):
+        if found and len(levels) > len(found[0].names):
+            break
+        number = {word: float(at) for at, level in enumerate(levels, first) for word in level if word in words}
+        # Two spellings of one level in one table mean two levels to whoever wrote it.
+        if len(number) == len(words) == len(set(number.values())):
+            found.append(Scale(family, number, _names(levels, words), first))
+    same = all(one.number == found[0].number for one in found)
+    return found[0] if found and same else None
+
+
+def _names(levels: Sequence[Spellings], words: Collection[str]) -> tuple[str, ...]:
+    """Each level in the spelling that occurs, else in the first one."""
+    return tuple(next((word for word in level if word in words), level[0]) for level in levels)
+
+
+_VOCABULARY = {
+    family: frozenset(word for levels in scales for level in levels for word in level)
+    for family, scales in SCALES.items()
+}

@@ -15,7 +15,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from unisono.errors import DataError
 from unisono.tables.item_table import LeftOut
+from unisono.tables.labels import listed
 from unisono.tables.reading import problems
 from unisono.tables.reading.raw_table import Table
 
@@ -104,9 +106,9 @@ def described_by_numbers(value: np.ndarray, item: np.ndarray, annotator: np.ndar
         return None
     if (number == number[0]).all():
         return "it is the same everywhere"
-    if _repeats(item) and not _varies_within(number, item):
+    if _repeats(item) and not varies_within(number, item):
         return "everybody has the same number for an item, so it describes the item"
-    if _repeats(annotator) and not _varies_within(number, annotator):
+    if _repeats(annotator) and not varies_within(number, annotator):
         return "nobody has two different numbers, so it describes the person"
     if not (number == np.round(number)).all():
         return None
@@ -123,7 +125,7 @@ def _repeats(code: np.ndarray) -> bool:
     return len(code) - int(np.count_nonzero(count)) >= FEW_ROWS
 
 
-def _varies_within(number: np.ndarray, code: np.ndarray) -> bool:
+def varies_within(number: np.ndarray, code: np.ndarray) -> bool:
     """Whether any group has two different numbers."""
     anyone = np.empty(int(code.max()) + 1)
     anyone[code] = number
@@ -211,7 +213,11 @@ def find_long(table: Table, roles: Roles, dimension_name: str | None = None, val
             if found is not None:
                 place[role] = found
             elif any(given.values()):
-                raise problems.half_long(table.name, role, table.columns)
+                what = "names the dimension" if role == "dimension" else "holds the value"
+                raise DataError(
+                    f"{table.name}: no column looks like the one that {what}; it has {listed(table.columns, 12)}. "
+                    f"Say --{role} COLUMN."
+                )
     if len(place) < 2:
         return roles
     dimension, value = place["dimension"], place["value"]

@@ -1,4 +1,8 @@
-"""Which columns of a table are ratings, and which are left out and why; wide or long, with times or without."""
+"""Which columns of a table are ratings, which are left out and why; and what rows say about annotators.
+
+Wide or long, with times or without. Containers sort their judgements, so that the order of rows and the durations
+(repeated blocks of answers, impossible times) are looked at while a table is read.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +11,12 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
-from unisono.errors import DataWarning, LeftOutWarning, warn
-from unisono.tables.item_table import LeftOut
+from unisono.errors import DataError, DataWarning, LeftOutWarning, warn
+from unisono.maths.copies.answer_chances import find_repeats
+from unisono.tables.annotator_kinds import two_kinds
+from unisono.tables.item_table import Hasty, LeftOut, Repeating
+from unisono.tables.labels import as_number, listed
 from unisono.tables.reading import problems
-from unisono.tables.reading.annotator_rows import duration_columns, hasty_annotators, repeating_annotators
 from unisono.tables.reading.cell_meanings import Labels, Words
 from unisono.tables.reading.column_roles import (
     KIND,
@@ -23,11 +29,21 @@ from unisono.tables.reading.column_roles import (
     find_kind,
     goes_with,
     plain_name,
+    unit_of_duration,
+    varies_within,
 )
+from unisono.tables.reading.label_and_number_columns import Coded
 from unisono.tables.reading.raw_table import Table
-from unisono.tables.reading.table_rows import Collected, LongRows, Rows, WideRows, collect, number_column, peek, usable
+from unisono.tables.reading.table_rows import Collected, Rows, collect, long_rows, usable, wide_rows
 from unisono.tables.reading.time_cells import TimeColumn, from_their_start
 
+NAMED_FROM = 0.9  # probability from which somebody is said to repeat a block
+FASTEST = 0.3  # seconds: nobody reads, judges and answers faster than they react
+HASTY_SHARE = 0.2  # share of an annotator's answers, and
+HASTY_ANSWERS = 3  # number of them, that were impossibly fast before anybody is named
+MOST_SECONDS = 300.0  # median duration beyond which numbers without a unit are milliseconds
+_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)  # an odd number without pattern, for hashing
+_CODES = np.uint64((1 << 20) - 1)
 MOSTLY = 0.5  # share of annotators and items with several times, from which times are those of traces
 
 
@@ -39,22 +55,21 @@ def shaped(
     complete: bool = False,
     companions: bool = False,
     meanings: Labels | None = None,
-) -> tuple[Rows, np.ndarray | None]:
-    """The rows of a table, and their times if it is a series; `wanted` maps names to columns (or to dimensions).
+) -> Rows:
+    """The rows of a table, with their times if it is a series; `wanted` maps names to columns (or to dimensions).
 
     `complete` refuses empty cells, `companions` takes in errors of other columns, `meanings` are numbers for words.
     """
     names, aside = _number_columns(table, roles, wanted, companions)
     labels = {role: index for role, index in roles.place.items() if role not in ("time", "value")}
-    clock = roles.place.get("time")
+    rated, clock = "annotator" in roles.place, roles.place.get("time")
     asked = [table.columns[index] for index in names.values()] if wanted or roles.is_long else []
-    durations = duration_columns(table, roles) if "annotator" in roles.place else {}
+    durations = duration_columns(table, roles) if rated else {}
     beside = [index for index in durations if index != clock and index not in names.values()]
     found = collect(table, labels | find_kind(table, roles), [*names.values(), *beside], clock, Words(meanings, asked))
     times = _times(found, roles, aside) if clock is not None else None
-    rows: Rows
     if roles.is_long:
-        rows = LongRows(found, roles.place["value"], dict(wanted))
+        rows = long_rows(found, roles.place["value"], wanted)
         if not wanted:
             rows.keep(_levels_that_rate(rows, times, aside))
         if not rows.dimensions:
@@ -66,24 +81,23 @@ def shaped(
             kept = _ratings_among(found, kept, times, aside)
         if not kept:
             raise problems.no_numbers(table.name, aside, _worded(found, names.values()))
-        if not wanted and "annotator" in roles.place:
+        if not wanted and rated:
             _refuse_ranks(found, kept)
-        rows = WideRows(found, {name: index for name, index in names.items() if index in kept}, complete)
+        rows = wide_rows(found, {name: index for name, index in names.items() if index in kept}, complete=complete)
     # Errors and interval ends beside the estimates of a table of items are there to be left alone.
-    quiet = "annotator" not in roles.place
-    surprising = [one for one in aside if not (quiet and goes_with(one.column, table.columns))]
+    surprising = [one for one in aside if rated or not goes_with(one.column, table.columns)]
     if surprising and not wanted:
         _warn_aside(table.name, surprising)
     rows.left_out = tuple(aside)
-    if "annotator" in roles.place and times is None:
+    if rated and times is None:
         rows.hasty = hasty_annotators(found, durations)
         if not roles.is_long:
             rows.repeating = repeating_annotators(found, kept)
-    times = _if_series(rows, times, roles)
-    if times is not None and clock is not None and getattr(found.number[clock], "form", "") == "moments":
-        times, note = from_their_start(times, rows.items.code, rows.pair)
+    rows.time = _if_series(rows, times, roles)
+    if rows.time is not None and clock is not None and getattr(found.number[clock], "form", "") == "moments":
+        rows.time, note = from_their_start(rows.time, rows.items.code, rows.pair)
         rows.notes = (note,)
-    return rows, times
+    return rows
 
 
 def _refuse_ranks(found: Collected, kept: Sequence[int]) -> None:
@@ -91,8 +105,11 @@ def _refuse_ranks(found: Collected, kept: Sequence[int]) -> None:
     names = [found.table.columns[index] for index in kept]
     if len(kept) != 1 or plain_name(names[0]) not in ("rank", "ranking", "ranks"):
         return
-    if are_ranks(peek(found, kept[0]), found.label["annotator"].code):
-        raise problems.ranks(found.table.name, names[0])
+    if are_ranks(found.look(kept[0]), found.label["annotator"].code):
+        raise DataError(
+            f"{found.table.name}: '{names[0]}' holds ranks, every number once for each annotator, which say more and "
+            f"less than ratings. To take them for ratings nevertheless, say --dim {shlex.quote(names[0])}."
+        )
 
 
 def _worded(found: Collected, columns: Iterable[int]) -> dict[str, list[str]]:
@@ -107,7 +124,7 @@ def _ratings_among(found: Collected, kept: list[int], times: np.ndarray | None, 
     item = _moments(found, times)
     ratings = []
     for index in kept:
-        why = described_by_numbers(peek(found, index), item, found.label["annotator"].code)
+        why = described_by_numbers(found.look(index), item, found.label["annotator"].code)
         if why is None:
             ratings.append(index)
         else:
@@ -115,14 +132,14 @@ def _ratings_among(found: Collected, kept: list[int], times: np.ndarray | None, 
     return ratings
 
 
-def _levels_that_rate(rows: LongRows, times: np.ndarray | None, aside: list[LeftOut]) -> list[int]:
+def _levels_that_rate(rows: Rows, times: np.ndarray | None, aside: list[LeftOut]) -> list[int]:
     """The dimensions of a long table that vary as ratings do; the others are added to those left out."""
     if rows.annotators is None:
         return list(range(len(rows.dimensions)))
     item = _moments(rows.found, times)
     ratings = []
     for d, name in enumerate(rows.dimensions):
-        own = rows.numbers(d)
+        own = rows.value[d]
         why = goes_with(name, rows.dimensions) or described_by_name(name)
         why = why or described_by_numbers(own, item, rows.annotators.code)
         if np.isnan(own).all():
@@ -162,7 +179,10 @@ def _number_columns(
         for index in names.values():
             sharing = [name for name, other in names.items() if other == index]
             if len(sharing) > 1:
-                raise problems.column_named_twice(table.name, table.columns[index], sharing)
+                raise DataError(
+                    f"{table.name}: column '{table.columns[index]}' cannot be {listed(sharing)} at once. "
+                    "Name one column for each."
+                )
         return names, []
     free, aside = candidates(table, roles, companions=companions)
     return {table.columns[index]: index for index in free}, aside
@@ -177,7 +197,7 @@ def _times(found: Collected, roles: Roles, aside: list[LeftOut]) -> np.ndarray |
     if guessed and (column.kind in ("text", "empty") or (column.form != "numbers" and not _comes_again(found))):
         aside.append(LeftOut(column.name, "times that are text"))
         return None
-    return number_column(found, index, full=True)
+    return found.numbers(index, full=True)
 
 
 def _comes_again(found: Collected) -> bool:
@@ -203,3 +223,86 @@ def _if_series(rows: Rows, times: np.ndarray | None, roles: Roles) -> np.ndarray
         stacklevel=5,
     )
     return None
+
+
+def duration_columns(table: Table, roles: Roles) -> dict[int, float | None]:
+    """Columns that say how long an answer took, by position, with the seconds in their unit; None if not known."""
+    used = set(roles.place.values())
+    found = {index: unit_of_duration(column) for index, column in enumerate(table.columns) if index not in used}
+    return {index: unit or None for index, unit in found.items() if unit is not None}
+
+
+def repeating_annotators(found: Collected, columns: list[int]) -> tuple[Repeating, ...]:
+    """Who gives the same sequence of answers again and again, in the order of the rows."""
+    annotators = found.label["annotator"]
+    K = len(annotators.labels)
+    blocks = find_repeats(_codes(found, columns), annotators.code, K)
+    count = np.bincount(annotators.code, minlength=K)
+    return tuple(
+        Repeating(annotators.labels[k], int(blocks.period[k]), int(count[k]), round(float(blocks.probability[k]), 3))
+        for k in np.flatnonzero(blocks.probability >= NAMED_FROM)
+    )
+
+
+def hasty_annotators(found: Collected, durations: dict[int, float | None]) -> tuple[Hasty, ...]:
+    """Whose answers came faster than anybody can answer, or before the question."""
+    annotators = found.label["annotator"]
+    K = len(annotators.labels)
+    named = []
+    for index, unit in durations.items():
+        if found.number[index].kind != "numbers":
+            continue
+        took = found.look(index)
+        known = ~np.isnan(took)
+        if not known.any():
+            continue
+        # Without a unit in the name: medians of minutes are typical of milliseconds, not of seconds.
+        seconds = took * (unit or (0.001 if np.median(took[known]) > MOST_SECONDS else 1.0))
+        n = np.bincount(annotators.code[known], minlength=K)
+        fast = np.bincount(annotators.code[known & (seconds < FASTEST)], minlength=K)
+        for k in np.flatnonzero((fast >= HASTY_ANSWERS) & (fast >= HASTY_SHARE * n)):
+            named.append(Hasty(annotators.labels[k], found.table.columns[index], int(fast[k]), int(n[k])))
+    return tuple(named)
+
+
+def _codes(found: Collected, columns: list[int]) -> np.ndarray:
+    """(rows,) a number for the whole answer of a row; equal answers have equal numbers, others nearly never."""
+    mixed = np.zeros(len(found.label["annotator"].code), dtype=np.uint64)
+    for index in columns:
+        bits = np.ascontiguousarray(found.look(index) + 0.0).view(np.uint64)
+        mixed = (mixed ^ bits ^ (bits >> np.uint64(29))) * _MULTIPLIER
+    return np.asarray(((mixed >> np.uint64(40)) & _CODES).astype(np.int64))
+
+
+def annotator_kinds(rows: Rows) -> tuple[str, ...] | None:
+    """(K,) the kind of every annotator; None without such a column, or where it says something else.
+
+    Numbers are answers to "how kind?". One word for each item, whoever rates it, describes the items: photographs and
+    paintings, say. A cell may be empty if the annotator's other rows are not.
+    """
+    kind, who = rows.found.label.get(KIND), rows.annotators
+    if kind is None or who is None or _says_nothing(kind):
+        return None
+    said = np.flatnonzero(np.array(kind.labels)[kind.code] != "")
+    first = np.full(len(who.labels), -1, dtype=np.int64)
+    first[who.code[said[::-1]]] = kind.code[said[::-1]]
+    differs = said[first[who.code[said]] != kind.code[said]]
+    if len(differs):
+        if not varies_within(kind.code, rows.items.code):
+            return None
+        row = int(differs[0])
+        both = [kind.labels[code] for code in (first[who.code[row]], kind.code[row])]
+        raise two_kinds(rows.found.where(row), who.labels[who.code[row]], both)
+    if (first < 0).any():
+        row = int(np.argmax(first[who.code] < 0))
+        raise DataError(
+            f"{rows.found.where(row)}: kind is empty, in all rows of annotator '{who.labels[who.code[row]]}'. "
+            "Say what the annotator is, as in other rows, or leave the column out."
+        )
+    return tuple(kind.labels[code] for code in first)
+
+
+def _says_nothing(kind: Coded) -> bool:
+    """Whether all cells are empty, or all are numbers."""
+    words = [label for label in kind.labels if label]
+    return not words or all(as_number(word, comma=True) is not None for word in words)

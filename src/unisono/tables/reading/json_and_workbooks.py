@@ -16,13 +16,16 @@ import numpy as np
 import polars as pl
 
 from unisono.errors import DataError
-from unisono.tables.labels import as_number
+from unisono.tables.labels import as_number, listed, nearest
 from unisono.tables.reading import problems
-from unisono.tables.reading.header_rows import ROWS, joined_header, with_names
+from unisono.tables.reading.delimited_text import ROWS, joined_header, with_names
 from unisono.tables.reading.label_and_number_columns import as_label
 from unisono.tables.reading.raw_table import Chunk, Table
 
 _UNDER = ("data", "records", "rows", "items", "results", "ratings", "annotations")  # where a document keeps its records
+
+
+_NO_RECORDS = {list: "a list", str: "a text", type(None): "null", bool: "true or false"}
 
 
 class JsonTable(Table):
@@ -52,7 +55,10 @@ class JsonTable(Table):
                 pass  # whole numbers beyond 64 bits are labels
         for record, cell in enumerate(cells):
             if isinstance(cell, dict | list):
-                raise problems.nested(self.where(record), column)
+                raise DataError(
+                    f"{self.where(record)}: '{column}' holds a list or an object, not a cell. `unisono import json` "
+                    "reads nested JSON: say where things are with --records, --item and --annotator."
+                )
         return pl.Series(
             str(index), [None if cell is None else _whole(as_label(cell)) for cell in cells], dtype=pl.String
         )
@@ -91,7 +97,10 @@ def _of_records(name: str, records: Sequence[Any], lines: Sequence[int] | None =
     for number, record in enumerate(records):
         if not isinstance(record, dict):
             place = f"record {number + 1}" if lines is None else f"line {lines[number]}"
-            raise problems.no_record(f"{name} {place}", type(record).__name__)
+            what = _NO_RECORDS.get(type(record), "a number")
+            raise DataError(
+                f'{name} {place} is {what} where a record is expected, such as {{"item": "clip1", "rating": 3}}.'
+            )
         known |= dict.fromkeys(record)
     return JsonTable(name, {key: [record.get(key) for record in records] for key in known}, lines)
 
@@ -185,7 +194,9 @@ def workbook_table(name: str, data: np.ndarray, wanted: str | None = None) -> Ta
     except fastexcel.FastExcelError:
         raise problems.not_a_table(name, "the workbook is damaged, or has a password") from None
     if wanted is not None and wanted not in sheets:
-        raise problems.no_such_sheet(name, wanted, list(sheets))
+        close = nearest(wanted, sheets)
+        hint = f" Did you mean --sheet '{close}'?" if close else ""
+        raise DataError(f"{name} has no sheet '{wanted}'; it has {listed(list(sheets), 12)}.{hint}")
     filled = [title for title, frame in sheets.items() if frame.height]
     if not filled:
         raise problems.empty_file(name)

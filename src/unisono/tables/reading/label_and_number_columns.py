@@ -31,8 +31,7 @@ class Coded(NamedTuple):
 class LabelColumn:
     """Collects one column of labels; surrounding blanks do not count."""
 
-    def __init__(self, role: str, name: str, index: int):
-        self.role = role
+    def __init__(self, name: str, index: int):
         self.name = name
         self.index = index
         self._parts: list[pl.Series] = []
@@ -159,6 +158,7 @@ class WordCells:
 
 
 MISSING_WORDS = ("na", "nan", "null")
+LARGEST = 1e100  # beyond this a square, and so a variance, overflows
 _DECIMAL_COMMA = r"^[+-]?\d*,\d+([eE][+-]?\d+)?$"
 _THOUSANDS = r"^[+-]?[1-9]\d{0,2},\d{3}$"  # or three decimals
 
@@ -229,13 +229,8 @@ class NumberColumn:
             return "numbers" if self._numbers else "empty"
         return "mixed" if self._numbers else "text"
 
-    def take(self) -> np.ndarray:
-        """(rows,) the numbers, NaN where missing; handed over once, so that large tables are held once."""
-        parts, self._parts = self._parts, []
-        return parts[0] if len(parts) == 1 else np.concatenate(parts)
-
     def look(self) -> np.ndarray:
-        """(rows,) the same, without handing over: what looks at many columns goes on before they are used."""
+        """(rows,) the numbers, NaN where missing."""
         if len(self._parts) > 1:
             self._parts = [np.concatenate(self._parts)]
         return self._parts[0]
@@ -245,26 +240,41 @@ class NumberColumn:
         if self.kind == "mixed":
             return self._mixed_up(table, wanted)
         if "thousands" in self._first and not self.commas:
-            return problems.thousands(
-                table.where(self._first["thousands"].record), self.name, self._first["thousands"].text
-            )
+            place, cell = self._at(table, "thousands")
+            point, plain = cell.replace(",", "."), cell.replace(",", "")
+            return DataError(f"{place}'{cell}', which may be {point} or {plain}. Write numbers without such commas.")
         if wanted and self.kind == "text":
-            return problems.only_text(
-                table.where(self._first["text"].record), self.name, self._first["text"].text, self.words
-            )
+            place, cell = self._at(table, "text")
+            meaning = f", or say what its words mean: {problems.labels_for(self.words)}" if self.words else ""
+            return DataError(f"{place}'{cell}'. The column holds text throughout; name one with numbers{meaning}.")
         if wanted and self.kind == "empty":
-            return problems.no_values(table.name, self.name)
-        for name, problem in (("infinite", problems.infinite), ("huge", problems.too_large)):
-            if name in self._first:
-                return problem(table.where(self._first[name].record), self.name, self._first[name].text)
+            return DataError(f"{table.name}: column '{self.name}' is empty in every row.")
+        if "infinite" in self._first:
+            place, cell = self._at(table, "infinite")
+            return DataError(f"{place}'{cell}', not a finite number. Leave the cell empty if it is missing.")
+        if "huge" in self._first:
+            place, cell = self._at(table, "huge")
+            way = "Use another unit, or leave the cell empty if it is missing."
+            return DataError(f"{place}{cell}, too large to square. {way}")
         return None
 
     def _mixed_up(self, table: Table, wanted: bool) -> DataError:
         if wanted or self._numbers >= self._texts:
-            cell = self._first["text"]
-            return problems.text_in_numbers(table.where(cell.record), self.name, cell.text)
-        cell = self._first["number"]
-        return problems.number_in_text(table.where(cell.record), self.name, cell.text)
+            place, cell = self._at(table, "text")
+            return DataError(
+                f"{place}'{cell}'. Leave the cell empty if the rating is missing, "
+                f'or say what it means: --labels "{cell}=" for missing, --labels "{cell}=3" for a number.'
+            )
+        place, cell = self._at(table, "number")
+        return DataError(
+            f"{place}'{cell}', but most rows hold text there. "
+            "Leave that column out by naming the others with --dim (dims=... or columns=... in Python)."
+        )
+
+    def _at(self, table: Table, what: str) -> tuple[str, str]:
+        """The first cell of this kind of trouble: `ratings.csv row 18: valence is `, and what it says."""
+        cell = self._first[what]
+        return f"{table.where(cell.record)}: {self.name} is ", problems.shortened(cell.text)
 
     def _from_text(self, part: Chunk, column: pl.Series, decimal_comma: bool) -> np.ndarray:
         value = column.cast(pl.Float64, strict=False)
@@ -295,7 +305,7 @@ class NumberColumn:
         return np.array(cells.cast(pl.Float64, strict=False).to_numpy(), dtype=np.float64)
 
     def _note_extremes(self, part: Chunk, column: pl.Series, value: np.ndarray) -> None:
-        beyond = np.abs(value) > problems.LARGEST
+        beyond = np.abs(value) > LARGEST
         if beyond.any():
             infinite = np.isinf(value)
             for name, found in (("infinite", infinite), ("huge", beyond & ~infinite)):

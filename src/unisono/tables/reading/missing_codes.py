@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from unisono.errors import DataError
-from unisono.tables.reading import problems
+from unisono.tables.labels import listed
 from unisono.tables.reading.label_and_number_columns import as_label
 from unisono.tables.reading.table_rows import Rows
 
@@ -39,9 +39,10 @@ class _Apart(NamedTuple):
     row: int
 
 
-def refuse_codes(rows: Rows, *, series: bool) -> None:
+def refuse_codes(rows: Rows) -> None:
     """Raises a DataError where answers look like codes for missing, in dimensions without a scale that was given."""
     free = [d for d in range(len(rows.dimensions)) if d not in rows.given_ends]
+    series = rows.time is not None
     found = {d: apart for d in free if (apart := _apart(rows, d, series)) is not None}
     if not found and not series:
         found = _in_several(rows, free)
@@ -49,7 +50,7 @@ def refuse_codes(rows: Rows, *, series: bool) -> None:
         return
     first = min(found, key=lambda d: found[d].row)
     row = found[first].row
-    cell = as_label(rows.look(first)[row])
+    cell = as_label(rows.value[first][row])
     raise _looks_missing(rows.where(row), rows.sources[rows.dimensions[first]], cell, first, found, rows.dimensions)
 
 
@@ -73,9 +74,15 @@ def _looks_missing(
 ) -> DataError:
     codes = list(dict.fromkeys(as_label(code) for one in found.values() for code in one.codes))
     widened = {d: (min(one.rest[0], *one.codes), max(one.rest[1], *one.codes)) for d, one in found.items()}
-    seen = found[first].number, found[first].rest
+    number, (low, high) = found[first].number, found[first].rest
     others = [dimensions[d] for d in found if d != first]
-    return problems.looks_missing(place, column, cell, seen, others, ",".join(codes), _scale(widened, dimensions))
+    many = f"{number} answers are" if number > 1 else "it is"
+    also = f", and likewise in {listed(others)}" if others else ""
+    scale = _scale(widened, dimensions)
+    return DataError(
+        f"{place}: {column} is {cell}, where all others are from {low:g} to {high:g} ({many} such a number{also}). "
+        f"If it means missing, say --missing {','.join(codes)}; if it is an answer, say --scale {scale}."
+    )
 
 
 def _scale(widened: Mapping[int, tuple[float, float]], dimensions: Sequence[str]) -> str:
@@ -86,7 +93,7 @@ def _scale(widened: Mapping[int, tuple[float, float]], dimensions: Sequence[str]
 
 
 def _apart(rows: Rows, d: int, series: bool) -> _Apart | None:
-    value = rows.look(d)
+    value = rows.value[d]
     known = value[~np.isnan(value)]
     if not len(known):
         return None
@@ -166,7 +173,7 @@ def _in_several(rows: Rows, free: Sequence[int]) -> dict[int, _Apart]:
     """Dimensions on which one and the same small code lies beyond a gap, above a scale of which all else is in use."""
     found: dict[float, dict[int, _Apart]] = {}
     for d in free:
-        value = rows.look(d)
+        value = rows.value[d]
         if np.fmax.reduce(value, initial=-np.inf) not in (8.0, 9.0):
             continue
         different, times = np.unique(value[~np.isnan(value)], return_counts=True)

@@ -21,6 +21,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import polars as pl
 
+from unisono.errors import DataError
+from unisono.tables.labels import listed, nearest
 from unisono.tables.reading import problems
 from unisono.tables.reading.data_frames import FrameTable, to_polars, with_index
 from unisono.tables.reading.delimited_text import TextTable, as_utf8
@@ -123,7 +125,9 @@ def _member(name: str, archive: zipfile.ZipFile, wanted: str | None) -> str:
         return tables[0]
     if not tables:
         raise problems.not_a_table(name, "the zip archive is empty")
-    raise problems.several_tables(name, "files", tables, wanted)
+    close = nearest(wanted, tables) if wanted is not None else None
+    lost = "" if wanted is None else f" There is no '{wanted}'."
+    raise DataError(f"{name} holds {len(tables)} files: {listed(tables, 8)}.{lost} Say --sheet '{close or tables[0]}'.")
 
 
 def _is_litter(member: str) -> bool:

@@ -14,20 +14,18 @@ from typing import Any
 
 import numpy as np
 
-from unisono.errors import InterpretedWarning, warn
+from unisono.errors import DataError, InterpretedWarning, warn
 from unisono.tables.answer_scale import ScaleWords, said_scale, scale_by_dimension
 from unisono.tables.item_table import ItemTable, Reading
 from unisono.tables.ratings import Ratings
-from unisono.tables.reading import problems
-from unisono.tables.reading.annotator_rows import annotator_kinds, settle
 from unisono.tables.reading.cell_meanings import Labels, Missing, with_missing
 from unisono.tables.reading.column_roles import UNIT_OF_NAME, Roles, plain_name
-from unisono.tables.reading.column_selection import shaped
+from unisono.tables.reading.column_selection import annotator_kinds, shaped
 from unisono.tables.reading.data_frames import identifiers, kind_of, part_identifiers
 from unisono.tables.reading.missing_codes import refuse_codes
 from unisono.tables.reading.open_table import open_table
 from unisono.tables.reading.table_layout import Arranged, Column, Layout, arrange
-from unisono.tables.reading.table_rows import Collected, Rows
+from unisono.tables.reading.table_rows import Rows, settle
 from unisono.tables.reading.time_series import TIME_UNITS, Timing, series_ratings, series_table
 
 Names = Mapping[str, str] | Sequence[str] | str | None  # NAME -> COLUMN, names that are columns, or one of them
@@ -110,21 +108,15 @@ def read_ratings(
     wanted = _wanted(dims)
     layout = Layout(item, annotator, time, dimension, value, annotators_in_columns, items_in_columns, without)
     found = arrange(open_table(source, sheet), layout, wanted, ("item", "annotator"))
-    rows, times = shaped(found.table, found.roles, wanted, meanings=with_missing(labels, missing))
+    rows = shaped(found.table, found.roles, wanted, meanings=with_missing(labels, missing))
     kinds = annotator_kinds(rows)
-    notes = (*found.table.notes, *found.notes, *rows.all_notes)
     rows.given_ends = scale_by_dimension(said, rows.dimensions)
     if found.table.whole:
-        refuse_codes(rows, series=times is not None)
-    rows, times, repeated = settle(rows, times, duplicates)
-    notes += tuple(repeated)
-    if times is None:
-        ratings = _item_ratings(rows)
-    else:
-        ratings = series_ratings(rows, times, _timing(rows.found, found.roles, time_unit, rate, max_gap))
-    reading = _reading(found, rows, times is not None, notes)
-    _tell(rows.source, notes)
-    return replace(ratings, frame_kind=kind_of(source), reading=reading, kinds=kinds)
+        refuse_codes(rows)
+    rows, repeated = settle(rows, duplicates)
+    timing = _timing(rows, found.roles, time_unit, rate, max_gap)
+    ratings = _item_ratings(rows) if timing is None else series_ratings(rows, timing)
+    return replace(ratings, frame_kind=kind_of(source), reading=_reading(found, rows, repeated), kinds=kinds)
 
 
 def read_item_table(
@@ -178,24 +170,12 @@ def read_item_table(
     """
     wanted = _wanted(columns)
     found = arrange(open_table(source, sheet), Layout(item=item, time=time), wanted, ("item",))
-    rows, times = shaped(
-        found.table,
-        found.roles,
-        wanted,
-        complete=complete,
-        companions=companions,
-        meanings=with_missing(labels, missing),
-    )
-    notes = (*found.table.notes, *found.notes, *rows.all_notes)
-    rows, times, repeated = settle(rows, times, duplicates)
-    notes += tuple(repeated)
-    _tell(rows.source, notes)
-    if times is None:
-        table = _item_numbers(rows)
-    else:
-        table = series_table(rows, times, _timing(rows.found, found.roles, time_unit, rate, max_gap))
-    reading = _reading(found, rows, times is not None, notes)
-    return replace(table, frame_kind=kind_of(source), reading=reading)
+    meanings = with_missing(labels, missing)
+    rows = shaped(found.table, found.roles, wanted, complete=complete, companions=companions, meanings=meanings)
+    rows, repeated = settle(rows, duplicates)
+    timing = _timing(rows, found.roles, time_unit, rate, max_gap)
+    table = _item_numbers(rows) if timing is None else series_table(rows, timing)
+    return replace(table, frame_kind=kind_of(source), reading=_reading(found, rows, repeated))
 
 
 def _item_numbers(rows: Rows) -> ItemTable:
@@ -233,14 +213,16 @@ def _item_ratings(rows: Rows) -> Ratings:
     )
 
 
-def _reading(found: Arranged, rows: Rows, series: bool, notes: tuple[str, ...]) -> Reading:
-    """Which column became what."""
+def _reading(found: Arranged, rows: Rows, repeated: tuple[str, ...]) -> Reading:
+    """Which column became what; warns of what was read otherwise than as plain numbers in plain columns."""
+    notes = (*found.table.notes, *found.notes, *rows.all_notes, *repeated)
+    if notes:
+        warn(f"{rows.source}: {' '.join(notes)}", InterpretedWarning, stacklevel=3)
     column = {role: found.table.columns[index] for role, index in found.roles.place.items()}
-    time = column["time"] if series else None
     return Reading(
         column["item"],
         column.get("annotator", ""),
-        time,
+        None if rows.time is None else column["time"],
         rows.sources,
         rows.left_out,
         repeating=rows.repeating,
@@ -253,24 +235,23 @@ def _reading(found: Arranged, rows: Rows, series: bool, notes: tuple[str, ...]) 
     )
 
 
-def _tell(source: str, notes: tuple[str, ...]) -> None:
-    """Warns of what was read otherwise than as plain numbers in plain columns."""
-    if notes:
-        warn(f"{source}: {' '.join(notes)}", InterpretedWarning, stacklevel=3)
-
-
-def _timing(found: Collected, roles: Roles, unit: str | None, rate: float | None, max_gap: float | None) -> Timing:
+def _timing(rows: Rows, roles: Roles, unit: str | None, rate: float | None, max_gap: float | None) -> Timing | None:
+    """What is known about time; None where there is none."""
+    if rows.time is None:
+        return None
     if unit is not None and unit not in TIME_UNITS:
         raise ValueError(f"time_unit must be one of {', '.join(TIME_UNITS)}, not '{unit}'")
     for name, number in (("rate", rate), ("max_gap", max_gap)):
         if number is not None and not 0 < number < float("inf"):
             raise ValueError(f"{name} must be a positive number, not {number}")
     index = roles.place["time"]
-    column = found.table.columns[index]
-    if getattr(found.number[index], "form", "numbers") == "numbers":
+    column = rows.found.table.columns[index]
+    if getattr(rows.found.number[index], "form", "numbers") == "numbers":
         return Timing(unit or UNIT_OF_NAME.get(plain_name(column)), rate, max_gap)
     if unit not in (None, "s"):
-        raise problems.unit_of_clock(found.table.name, column, str(unit))
+        raise DataError(
+            f"{rows.source}: {column} holds clock times or dates, so it is not in {unit}. Leave out --time-unit."
+        )
     return Timing("s", rate, max_gap)
 
 

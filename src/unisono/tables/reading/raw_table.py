@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from unisono.tables.reading import problems
+from unisono.errors import DataError
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,8 @@ class Table(ABC):
         seen: dict[str, int] = {}
         for index, column in enumerate(columns):
             if column and column in seen:
-                raise problems.repeated_header(name, column, seen[column] + 1, index + 1)
+                where = f"columns {seen[column] + 1} and {index + 1}"
+                raise DataError(f"{name} row 1: {where} are both called '{column}'. Rename one of them.")
             seen[column] = index
 
     @abstractmethod

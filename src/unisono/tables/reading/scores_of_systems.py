@@ -78,17 +78,18 @@ def read_scores(source: Any, by: Labels, prompt: Labels = None, *, items: Any = 
     apart = isinstance(source, Ratings) or items is not None or isinstance(by, Mapping)
     if apart or (isinstance(source, str) and source == "-"):
         ratings = source if isinstance(source, Ratings) else read_ratings(source, **reading)
-        told = [_item_words(source, items, one, what, reading) for one, what in ((by, "system"), (prompt, "prompt"))]
+        told = [item_words(source, items, one, what, reading) for one, what in ((by, "system"), (prompt, "prompt"))]
         assert told[0] is not None
         return labelled_scores(ratings, told[0], told[1])
     assert isinstance(by, str)
     return _from_columns(source, by, prompt, dict(reading))
 
 
-def _item_words(source: Any, items: Any, of: Labels, what: str, reading: dict[str, Any]) -> Mapping[str, str] | None:
+def item_words(source: Any, items: Any, of: Labels, what: str, reading: Mapping[str, Any]) -> Mapping[str, str] | None:
+    """What a column, there or in the table `items`, says of every item; a mapping, or nothing, as it is."""
     if of is None or not isinstance(of, str):
         return of
-    told = items if items is not None else source
+    told = source if items is None else items
     if isinstance(told, Ratings) or (isinstance(told, str) and told == "-"):
         raise DataError(f"The {what} of items is a column of a table: give items=, or a mapping from items.")
     return read_item_labels(told, of, item=reading.get("item"), sheet=reading.get("sheet"))

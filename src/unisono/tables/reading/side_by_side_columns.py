@@ -17,6 +17,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import polars as pl
 
+from unisono.errors import DataError
+from unisono.tables.labels import listed
 from unisono.tables.reading import problems
 from unisono.tables.reading.column_roles import SYNONYMS, takes_no_dimension
 from unisono.tables.reading.label_and_number_columns import MISSING_WORDS
@@ -53,7 +55,7 @@ def by_pattern(name: str, columns: Sequence[str], role: str, pattern: str, dimen
                 raise problems.no_such_column(name, one, columns)
         cells = [(columns[index], dimension or ONE_DIMENSION, index) for index in places]
     if not cells:
-        raise problems.no_match(name, pattern, columns)
+        raise DataError(f"{name} has no column like '{pattern}'; it has {listed(columns, 12)}.")
     return _spread(role, cells)
 
 
@@ -217,7 +219,11 @@ def _form(name: str, pattern: str, role: str) -> re.Pattern[str]:
         "*": ".*",
     }
     if f"{{{role}}}" not in parts or any(part.startswith("{") and part not in known for part in parts):
-        raise problems.bad_pattern(name, pattern, OPTION[role], role)
+        option = OPTION[role]
+        raise DataError(
+            f"{name}: '{pattern}' does not say which part of a column's name is the {role}. "
+            f"Say for example {option} '{{dimension}}_{{{role}}}', or {option} 'A*' if every column is one."
+        )
     return re.compile("".join(known.get(part, re.escape(part)) for part in parts))
 
 

@@ -26,7 +26,7 @@ from unisono.tables.reading.open_table import open_table
 from unisono.tables.reading.ratings_reader import read_item_table
 from unisono.tables.reading.raw_table import CoveredTable, Table, as_text
 from unisono.tables.reading.table_layout import Column, Layout, arrange, join_columns
-from unisono.tables.reading.table_rows import Collected, collect, number_column, sorted_claims
+from unisono.tables.reading.table_rows import Collected, collect, sorted_claims
 
 PROBABILITIES = "categories.csv"
 
@@ -94,7 +94,7 @@ def read_probabilities(truth: Any) -> dict[str, dict[str, dict[str, float]]]:
         return {}  # a file of somebody else's that has the same name
     index = place.pop("probability")
     found = collect(table, place, [index])
-    value = number_column(found, index, full=True)
+    value = found.numbers(index, full=True)
     result: dict[str, dict[str, dict[str, float]]] = {}
     columns = [[one.labels[code] for code in one.code] for one in (found.label[name] for name in place)]
     for what, dimension, label, p in zip(*columns, value.tolist(), strict=True):
@@ -199,7 +199,7 @@ def read_covariates(
 def _covariate_columns(read: Collected, labels: dict[str, int], place: int, name: str) -> tuple[list[str], np.ndarray]:
     """Names and numbers (rows, P) of one column."""
     if read.number[place].kind != "text":
-        return [name], number_column(read, place)[:, None]
+        return [name], read.numbers(place)[:, None]
     words = collect(read.table, labels | {name: place}, []).label[name]
     others = words.labels[1:]
     if len(others) >= MOST_WORDS:

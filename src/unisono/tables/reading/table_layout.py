@@ -20,6 +20,7 @@ from unisono.errors import DataError, SettingsError
 from unisono.tables.item_table import Reading
 from unisono.tables.labels import counted, did_you_mean, listed
 from unisono.tables.reading import problems
+from unisono.tables.reading.cell_meanings import families_of, plain_word
 from unisono.tables.reading.column_roles import (
     FEW_ROWS,
     RESPONSES,
@@ -32,7 +33,6 @@ from unisono.tables.reading.column_roles import (
     may_rate,
     plain_name,
 )
-from unisono.tables.reading.likert_scales import families_of, plain_word
 from unisono.tables.reading.raw_table import CoveredTable, Table, WithColumn, as_text
 from unisono.tables.reading.side_by_side_columns import (
     LABEL,
@@ -245,7 +245,10 @@ class Arranged:
 def arrange(table: Table, layout: Layout, wanted: Mapping[str, str], needed: Sequence[str]) -> Arranged:
     """Finds every role in `needed`, and brings the table into the form in which each is a column."""
     if "annotator" in needed and layout.item is None and not wanted and (columns := compared(table.columns)):
-        raise problems.comparisons(table.name, columns)
+        raise DataError(
+            f"{table.name} compares or ranks items ({listed(columns)}) instead of rating one in a row. "
+            "Comparisons are no ratings: give them with --comparisons FILE (comparisons=... in Python)."
+        )
     timeless = layout.time == NO_TIME and NO_TIME not in table.columns
     alone = not timeless and is_one_recording(table, layout, rated="annotator" in needed)
     if alone:

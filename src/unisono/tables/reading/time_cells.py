@@ -10,7 +10,6 @@ import numpy as np
 import polars as pl
 
 from unisono.errors import DataError
-from unisono.tables.reading import problems
 from unisono.tables.reading.label_and_number_columns import NumberColumn
 from unisono.tables.reading.raw_table import Chunk, Table
 
@@ -36,8 +35,11 @@ class TimeColumn(NumberColumn):
 
     def no_time(self, table: Table) -> DataError:
         """What is wrong with the first cell that is no time."""
-        cell = self._first["text"]
-        return problems.no_time(table.where(cell.record), self.name, cell.text)
+        place, cell = self._at(table, "text")
+        return DataError(
+            f"{place}'{cell}', which is no time. Write seconds, h:mm:ss as in 0:01:23.5, or moments as in "
+            "2024-05-01T10:00:00. If the column is no time, call it otherwise."
+        )
 
     def _second_reading(
         self, part: Chunk, column: pl.Series, rows: np.ndarray, cells: pl.Series, decimal_comma: bool

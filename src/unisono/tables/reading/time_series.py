@@ -11,14 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from unisono.errors import DataError, DataWarning, warn
 from unisono.tables.item_table import Clock, ItemTable
 from unisono.tables.ratings import Ratings
-from unisono.tables.reading import problems
 from unisono.tables.reading.clock_alignment import Grid, common_rate, default_gap, grid_of, on_grid, ordinary_step
 from unisono.tables.reading.table_rows import Rows, sorted_claims
 
@@ -27,16 +26,7 @@ LEAP = 900.0  # a step of so many ordinary ones is another unit, unless others' 
 SLOW = 10.0  # seconds between frames that hardly any slider has
 
 
-class Timed(Protocol):
-    """A trace, as far as time goes."""
-
-    @property
-    def pair(self) -> int: ...
-    @property
-    def t(self) -> np.ndarray: ...
-
-
-def refuse_mixed_units(rows: Rows, traces: Sequence[Timed], steps: np.ndarray) -> None:
+def refuse_mixed_units(rows: Rows, traces: Sequence[SampledTrace], steps: np.ndarray) -> None:
     """Raises a DataError where one trace, or a part of it, runs a thousand times faster than the rest."""
     known = np.isfinite(steps)
     if not known.any():
@@ -44,7 +34,10 @@ def refuse_mixed_units(rows: Rows, traces: Sequence[Timed], steps: np.ndarray) -
     usual = float(np.median(steps[known]))
     for index in np.flatnonzero(known).tolist():
         if not usual / MIXED < steps[index] < usual * MIXED:
-            raise problems.mixed_units(rows.source, _who(rows, traces[index].pair), float(steps[index]), usual)
+            raise DataError(
+                f"{rows.source}: {rows.who(traces[index].pair)} has steps of {steps[index]:g} s where {usual:g} s are "
+                "usual. Put all times into one unit (--time-unit)."
+            )
     _refuse_leaps(rows, traces, steps)
 
 
@@ -58,7 +51,7 @@ def warn_of_slow_clock(source: str, rate: float) -> None:
         )
 
 
-def _refuse_leaps(rows: Rows, traces: Sequence[Timed], steps: np.ndarray) -> None:
+def _refuse_leaps(rows: Rows, traces: Sequence[SampledTrace], steps: np.ndarray) -> None:
     if rows.annotators is None:  # gold may well be known for a few stretches alone
         return
     leap = {i: float(np.diff(s.t).max()) for i, s in enumerate(traces) if len(s.t) > 1}
@@ -71,14 +64,11 @@ def _refuse_leaps(rows: Rows, traces: Sequence[Timed], steps: np.ndarray) -> Non
         ]
         after = traces[i].t[int(np.argmax(np.diff(traces[i].t))) + 1]
         if not others or after > max(others) + SLOW:
-            raise problems.leap(rows.source, _who(rows, traces[i].pair), leap[i], float(steps[i]))
-
-
-def _who(rows: Rows, pair: int) -> str:
-    if rows.annotators is None:
-        return f"recording '{rows.items.labels[pair]}'"
-    item, annotator = divmod(pair, len(rows.annotators.labels))
-    return f"annotator '{rows.annotators.labels[annotator]}' on recording '{rows.items.labels[item]}'"
+            raise DataError(
+                f"{rows.source}: in the trace of {rows.who(traces[i].pair)} time leaps by {leap[i]:g} s among steps "
+                f"of {steps[i]:g} s, as if units were mixed. Put all times into one unit, or give the parts different "
+                "names."
+            )
 
 
 # How many of each unit make a second; frames are counted at the rate that the user gives.
@@ -104,48 +94,29 @@ class SampledTrace(NamedTuple):
     y: np.ndarray  # (n, len(dimensions))
 
 
-class Series(NamedTuple):
-    """Traces on their common clock."""
-
-    value: np.ndarray  # (S, D) one block of frames per pair
-    pairs: np.ndarray  # (J,) the (item, annotator) of each block, increasing
-    length: np.ndarray  # (M,) frames per item
-    clock: Clock
-
-
-def series_ratings(rows: Rows, time: np.ndarray, timing: Timing) -> Ratings:
-    """Ratings from rows of samples at `time` (in the user's unit)."""
+def series_ratings(rows: Rows, timing: Timing) -> Ratings:
+    """Ratings from rows of samples at times in the user's unit."""
     assert rows.annotators is not None
-    found = _series(rows, time, timing, len(rows.annotators.labels))
+    value, pairs, clocked = _series(rows, timing, len(rows.annotators.labels))
     return Ratings.from_judgements(
-        found.value,
-        found.pairs // len(rows.annotators.labels),
-        found.pairs % len(rows.annotators.labels),
-        items=rows.items.labels,
+        value,
+        *np.divmod(pairs, len(rows.annotators.labels)),
         annotators=rows.annotators.labels,
         dimensions=rows.dimensions,
         scale=rows.given_scale,
-        length=found.length,
-        clock=found.clock,
-        source=rows.source,
+        **clocked,
     )
 
 
-def series_table(rows: Rows, time: np.ndarray, timing: Timing) -> ItemTable:
+def series_table(rows: Rows, timing: Timing) -> ItemTable:
     """Numbers per frame (features, gold, a reference) from rows of samples."""
-    found = _series(rows, time, timing, 1)
-    return ItemTable.from_rows(
-        found.value,
-        items=rows.items.labels,
-        columns=rows.dimensions,
-        length=found.length,
-        clock=found.clock,
-        source=rows.source,
-    )
+    value, _, clocked = _series(rows, timing, 1)
+    return ItemTable.from_rows(value, columns=rows.dimensions, **clocked)
 
 
-def _series(rows: Rows, time: np.ndarray, timing: Timing, raters: int) -> Series:
-    seconds = _seconds(rows, time, timing)
+def _series(rows: Rows, timing: Timing, raters: int) -> tuple[np.ndarray, np.ndarray, dict[str, Any]]:
+    """Traces on their common clock, a block of frames (S, D) per pair; the pairs (J,), increasing; the recordings."""
+    seconds = _seconds(rows, timing)
     order, _ = sorted_claims(rows.claim, seconds)
     _warn_of_disorder(rows, seconds)
     traces = list(_traces(rows, seconds, order))
@@ -156,20 +127,18 @@ def _series(rows: Rows, time: np.ndarray, timing: Timing, raters: int) -> Series
         warn_of_slow_clock(rows.source, rate)
     grids = _grids(traces, rate, len(rows.items.labels), raters)
     pairs = np.unique(rows.pair)
-    return Series(
-        _filled(traces, steps, grids, pairs, len(rows.dimensions), rate, timing, raters),
-        pairs,
-        np.array([grid.length for grid in grids]),
-        Clock(rate, np.array([grid.start for grid in grids])),
-    )
+    length, clock = np.array([grid.length for grid in grids]), Clock(rate, np.array([grid.start for grid in grids]))
+    value = _filled(traces, steps, grids, pairs, len(rows.dimensions), rate, timing, raters)
+    return value, pairs, {"items": rows.items.labels, "length": length, "clock": clock, "source": rows.source}
 
 
-def _seconds(rows: Rows, time: np.ndarray, timing: Timing) -> np.ndarray:
+def _seconds(rows: Rows, timing: Timing) -> np.ndarray:
+    assert rows.time is not None
     if timing.unit == "frames":
         if timing.rate is None:
             raise DataError(f"{rows.source}: time is counted in frames. Say how many make a second with --rate HZ.")
-        return time / timing.rate
-    return time / PER_SECOND[timing.unit or "s"]
+        return rows.time / timing.rate
+    return rows.time / PER_SECOND[timing.unit or "s"]
 
 
 def _warn_of_disorder(rows: Rows, seconds: np.ndarray) -> None:
