@@ -64,8 +64,7 @@ def refusal(message: str) -> dict[str, Any]:
 
 
 def _first_rows(table: Table) -> dict[str, Any]:
-    part = next(iter(table.parts()), None)
-    cells = [] if part is None else [as_text(column) for column in part.frame.head(ROWS).get_columns()]
+    cells = [as_text(column) for column in table.head.frame.head(ROWS).get_columns()]
     rows = [["" if cell is None else cell[:80] for cell in row] for row in zip(*cells, strict=True)]
     return {"columns": [{"name": name, "role": "", "why": ""} for name in table.columns], "rows": rows}
 

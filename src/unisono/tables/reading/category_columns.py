@@ -189,15 +189,12 @@ def _level(found: Collected, name: str, level: str) -> WordAnswers:
 
 def _worth_reading(table: Table, roles: Roles, offered: Collection[str] | None) -> dict[str, int]:
     """Columns that may hold categories by their name and their first cells."""
-    first = next(table.parts(), None)
-    if first is None:
-        return {}
     free, _ = candidates(table, roles)
     names = {table.columns[index]: index for index in free if not named_otherwise(table.columns[index])}
     return {
         name: index
         for name, index in names.items()
-        if (offered is None or name in offered) and worth_reading(first, index)
+        if (offered is None or name in offered) and worth_reading(table.head, index)
     }
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -69,6 +70,12 @@ class Table(ABC):
     @abstractmethod
     def parts(self) -> Iterator[Chunk]:
         """The rows, each exactly once, in order."""
+
+    @cached_property
+    def head(self) -> Chunk:
+        """The first rows, for what can be seen at a glance; an empty part where there are none."""
+        nothing = pl.DataFrame(schema={str(index): pl.String for index in range(len(self.columns))})
+        return next(iter(self.parts()), Chunk(nothing, 0))
 
     def original(self, index: int, records: np.ndarray) -> Any:
         """Cells of a column with the type they came in, as a narwhals series; None where they are text."""

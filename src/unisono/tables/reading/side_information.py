@@ -47,11 +47,8 @@ def read_item_classes(
     if names is not None:
         columns = {name: find_column(table, name) for name in names}
     else:
-        first = next(table.parts(), None)
-        place = {roles.place["item"]}
-        free = [index for index in range(len(table.columns)) if index not in place and table.columns[index]]
-        free = [index for index in free if not named_otherwise(table.columns[index])]
-        columns = {} if first is None else {table.columns[i]: i for i in free if worth_reading(first, i)}
+        others = {name: i for i, name in enumerate(table.columns) if name and i != roles.place["item"]}
+        columns = {n: i for n, i in others.items() if not named_otherwise(n) and worth_reading(table.head, i)}
     if not columns:
         return ItemClasses(table.name, {})
     return ItemClasses(table.name, _classes(table, roles.place["item"], columns))

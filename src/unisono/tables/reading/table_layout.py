@@ -75,10 +75,9 @@ def is_one_recording(table: Table, layout: Layout, *, rated: bool) -> bool:
     if layout.item is not None or layout.items_in_columns or detect(table, "item", set()) is not None:
         return False
     clock = detect(table, "time", set()) if layout.time is None else find_column(table, layout.time)
-    part = None if clock is None else next(iter(table.parts()), None)
-    if clock is None or part is None:
+    if clock is None:
         return False
-    part = part.without_empty_rows(clock)
+    part = table.head.without_empty_rows(clock)
     who = layout.annotator if isinstance(layout.annotator, str) and layout.annotator in table.columns else None
     place = detect(table, "annotator", {clock}) if who is None else find_column(table, who)
     if rated and place is not None and not layout.annotators_in_columns:
@@ -161,21 +160,14 @@ def naming_option(table: Table, role: str, known: int, free: Sequence[int]) -> s
 
 def tells_apart(table: Table, known: Sequence[int], others: Sequence[int]) -> bool:
     """Whether no two of the first rows have the same cells in these columns; names occur again, unlike comments."""
-    part = next(iter(table.parts()), None)
-    if part is None:
-        return False
-    part = part.without_empty_rows(known[0])
-    rows = part.frame.select(str(index) for index in (*known, *others))
+    rows = table.head.without_empty_rows(known[0]).frame.select(str(index) for index in (*known, *others))
     again = not others or rows.select(str(index) for index in others).n_unique() < rows.height
-    return (again or rows.height <= FEW_ROWS) and rows.n_unique() == rows.height
+    return (again or rows.height <= FEW_ROWS) and 0 < rows.height == rows.n_unique()
 
 
 def crossed(table: Table, known: Sequence[int], others: Sequence[int]) -> bool:
     """Whether every name in the known columns has every combination of cells in the others, once each."""
-    part = next(iter(table.parts()), None)
-    if part is None:
-        return False
-    rows = part.without_empty_rows(known[0]).frame.select(str(index) for index in (*known, *others))
+    rows = table.head.without_empty_rows(known[0]).frame.select(str(index) for index in (*known, *others))
     names, cells = (rows.select(str(index) for index in own).n_unique() for own in (known, others))
     return cells > 1 and names * cells == rows.height == rows.n_unique()
 
@@ -195,21 +187,18 @@ def parts_of_items(table: Table, known: Sequence[int], left: Sequence[int], numb
 
 def is_numeric(table: Table, index: int) -> bool:
     """Whether the first rows of a column hold numbers and nothing else."""
-    for part in table.parts():
-        cells = part.column(index).head(100).drop_nulls()
-        if cells.dtype == pl.String:
-            cells = cells.filter(cells.str.strip_chars() != "")
-        number = cells.cast(pl.Float64, strict=False) if cells.dtype != pl.Boolean else cells
-        return bool(len(cells)) and not np.any(number.is_null().to_numpy())
-    return False
+    cells = table.head.column(index).head(100).drop_nulls()
+    if cells.dtype == pl.String:
+        cells = cells.filter(cells.str.strip_chars() != "")
+    number = cells.cast(pl.Float64, strict=False) if cells.dtype != pl.Boolean else cells
+    return bool(len(cells)) and not np.any(number.is_null().to_numpy())
 
 
 def _holds_answers(table: Table, index: int) -> bool:
     """Whether the first rows of a column hold numbers, or words of a rating scale, and nothing else."""
-    part = next(iter(table.parts()), None)
-    if part is None or is_numeric(table, index):
-        return part is not None
-    words = as_text(part.column(index)).head(100).drop_nulls().unique().to_list()
+    if is_numeric(table, index):
+        return True
+    words = as_text(table.head.column(index)).head(100).drop_nulls().unique().to_list()
     return len(words) > 1 and bool(families_of([plain_word(word) for word in words if word.strip()]))
 
 
@@ -217,7 +206,7 @@ def _long_options(table: Table, item: int, names: Sequence[int], numeric: Sequen
     """Somebody, what was rated, and one column of numbers: a table with one row per number."""
     if len(numeric) != 1:
         return None
-    part = next(iter(table.parts()))
+    part = table.head
     for pair in itertools.islice(itertools.combinations(names, 2), TRIALS):
         if tells_apart(table, (item,), pair):
             annotator, dimension = sorted(pair, key=lambda index: -part.column(index).n_unique())
@@ -363,4 +352,4 @@ def _one_row_each(table: Table) -> int | None:
     found = next((names.index(name) for name in RESPONSES if name in names), None)
     if found is None or not tells_apart(table, (found,), ()):
         return None
-    return None if looks_like_times(next(iter(table.parts())).column(found)) else found
+    return None if looks_like_times(table.head.column(found)) else found
