@@ -8,6 +8,7 @@ Where a role cannot be found, the first rows are searched for the options that w
 from __future__ import annotations
 
 import itertools
+import re
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -103,17 +104,11 @@ def join_columns(table: Table, wanted: str | Sequence[str] | None) -> tuple[Tabl
 def split_label(label: str) -> list[str]:
     """The cells that a label was made of."""
     cells = [""]
-    at = 0
-    while at < len(label):
-        if label[at] == "\\" and at + 1 < len(label):
-            cells[-1] += label[at + 1]
-            at += 2
-        elif label[at] == JOINER:
+    for sign in re.findall(r"\\.|.", label, re.DOTALL):
+        if sign == JOINER:
             cells.append("")
-            at += 1
         else:
-            cells[-1] += label[at]
-            at += 1
+            cells[-1] += sign[-1]
     return cells
 
 
