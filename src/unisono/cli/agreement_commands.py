@@ -111,7 +111,7 @@ def _common(classes: dict[str, int]) -> str:
 
 
 def _print_overview(found: Overview) -> None:
-    from unisono.tables.reading_words import reading_lines
+    from unisono.tables.item_table import reading_lines
 
     for line in reading_lines(found.reading):
         tell(line)

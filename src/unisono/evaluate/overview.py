@@ -20,10 +20,10 @@ from unisono.maths.agreement.rater_agreement import leave_one_out
 from unisono.maths.category_votes import Votes, agreement_with_others, vote_counts
 from unisono.tables.categories import Categories, Choices
 from unisono.tables.coverage_and_outliers import coverage
+from unisono.tables.item_table import category_reading_data, reading_data
 from unisono.tables.labels import Introduced, Introduction, counted, listed
 from unisono.tables.rating_checks import CONSTANT_FROM, Alert
 from unisono.tables.ratings import Ratings
-from unisono.tables.reading_words import category_reading_data, reading_data
 
 MOST_SHARE = 0.5  # a class chosen more often than this may honestly be all that somebody chose
 

@@ -23,8 +23,8 @@ from unisono.report.report_annotators import people, replacements
 from unisono.report.report_categories import Chosen, choices
 from unisono.report.report_truths import correlations, curves, truth_rows
 from unisono.tables.coverage_and_outliers import coverage
+from unisono.tables.item_table import column_roles
 from unisono.tables.ratings import Ratings
-from unisono.tables.reading_words import column_roles
 
 FOLDS = 5
 MOST_HELD_OUT = 30_000  # beyond, fitting five times over takes longer than anybody waits for a page

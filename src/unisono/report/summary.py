@@ -20,10 +20,10 @@ from unisono.evaluate.annotator_findings import (
     tracing_lines,
 )
 from unisono.fusers.fusion_results import Annotators, Fit
+from unisono.tables.item_table import reading_data, reading_lines
 from unisono.tables.labels import counted
 from unisono.tables.rating_checks import Alert
 from unisono.tables.ratings import Ratings
-from unisono.tables.reading_words import reading_data, reading_lines
 
 RELATIVE = "Ratings show only how late annotators are relative to each other."
 WHY = {

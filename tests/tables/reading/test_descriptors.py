@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from unisono.errors import DataError, LeftOutWarning
+from unisono.tables.item_table import reading_data, reading_lines
 from unisono.tables.reading.column_roles import described_by_name, described_by_numbers, goes_with, words_of
 from unisono.tables.reading.ratings_reader import read_item_table, read_ratings
-from unisono.tables.reading_words import reading_data, reading_lines
 
 ITEMS, RATERS = 12, 4
 

@@ -144,10 +144,9 @@ def _recognised(table: Table, reading: Mapping[str, Any]) -> Answers:
             ratings = read_ratings(table, **reading)
         except DataError as error:
             trouble = error
-    words = FoundWords([])
-    if ratings is None or (not ratings.is_series and _text_left(ratings)):
-        words, arranged = _words_left(table, None if ratings is None else _text_left(ratings), reading)
-    if words.words:
+    offered = None if ratings is None else _text_left(ratings)
+    if (offered is None or offered) and (left := _words_left(table, offered, reading)) is not None:
+        words, arranged = left
         return Answers(_rest(table, arranged, words, reading), _categories(arranged, words, recognised=True))
     if trouble is not None:
         raise trouble
@@ -157,19 +156,20 @@ def _recognised(table: Table, reading: Mapping[str, Any]) -> Answers:
 
 
 def _text_left(ratings: Ratings) -> list[str]:
-    """Columns that were left out because they hold text."""
-    left = () if ratings.reading is None else ratings.reading.left_out
+    """Columns of items' ratings that were left out because they hold text."""
+    left = () if ratings.reading is None or ratings.is_series else ratings.reading.left_out
     return [one.column for one in left if not one.numeric]
 
 
 def _words_left(
     table: Table, offered: Sequence[str] | None, reading: Mapping[str, Any]
-) -> tuple[FoundWords, Arranged | None]:
+) -> tuple[FoundWords, Arranged] | None:
     try:
         arranged = _arranged(table, reading)
-        return recognised_words(arranged.table, arranged.roles, offered, _how(reading)), arranged
+        words = recognised_words(arranged.table, arranged.roles, offered, _how(reading))
     except DataError:
-        return FoundWords([]), None  # what is wrong with the table is said where numbers are read
+        return None  # what is wrong with the table is said where numbers are read
+    return None if words is None else (words, arranged)
 
 
 def _arranged(table: Table, reading: Mapping[str, Any]) -> Arranged:
@@ -177,9 +177,7 @@ def _arranged(table: Table, reading: Mapping[str, Any]) -> Arranged:
     return arrange(table, layout, {}, ("item", "annotator"))
 
 
-def _categories(arranged: Arranged | None, found: FoundWords, *, recognised: bool) -> Categories:
-    assert arranged is not None
-    assert found.found is not None
+def _categories(arranged: Arranged, found: FoundWords, *, recognised: bool) -> Categories:
     table, items, annotators = arranged.table, found.found.label["item"], found.found.label["annotator"]
     answers = {}
     for one in found.words:
@@ -211,10 +209,8 @@ def _may_be_grades(words: WordAnswers) -> str:
     return f"The words of '{words.name}' count as categories; {graded}"
 
 
-def _rest(table: Table, arranged: Arranged | None, found: FoundWords, reading: Mapping[str, Any]) -> Ratings | None:
+def _rest(table: Table, arranged: Arranged, found: FoundWords, reading: Mapping[str, Any]) -> Ratings | None:
     """The ratings of the rest of the table, if there are any."""
-    assert arranged is not None
-    assert found.found is not None
     if arranged.wide is not None:
         table, reading = arranged.table, _in_rows(arranged, reading)
     if "dimension" in found.found.label:

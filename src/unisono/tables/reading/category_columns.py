@@ -113,7 +113,7 @@ class FoundWords(NamedTuple):
     """Answers in words, and the labels they belong to."""
 
     words: list[WordAnswers]
-    found: Collected | None = None  # None where there are no words
+    found: Collected
 
 
 class Settled(NamedTuple):
@@ -139,15 +139,15 @@ def asked_words(table: Table, roles: Roles, asked: Mapping[str, str], how: Settl
     return FoundWords([_settled(found, roles, _answered(one, how.missing), how.duplicates) for one in words], found)
 
 
-def recognised_words(table: Table, roles: Roles, offered: Collection[str] | None, how: Settled) -> FoundWords:
-    """Those that look like categories, among columns that are `offered` (None: all)."""
+def recognised_words(table: Table, roles: Roles, offered: Collection[str] | None, how: Settled) -> FoundWords | None:
+    """Those that look like categories, among columns that are `offered` (None: all); None if there are none."""
     if roles.is_long:
         found = _collected_levels(table, roles)
         words = [_level(found, name, name) for name in found.label["dimension"].labels]
     else:
         names = _worth_reading(table, roles, offered)
         if not names:
-            return FoundWords([])
+            return None
         found, words = _collected_columns(table, roles, names)
     chosen = []
     for one in words:
@@ -157,7 +157,7 @@ def recognised_words(table: Table, roles: Roles, offered: Collection[str] | None
             continue  # answers at several times, or two different ones: what is wrong is said where numbers are read
         if _look_chosen(found, settled):
             chosen.append(settled)
-    return FoundWords(chosen, found)
+    return FoundWords(chosen, found) if chosen else None
 
 
 def _collected_columns(table: Table, roles: Roles, names: Mapping[str, int]) -> tuple[Collected, list[WordAnswers]]:
