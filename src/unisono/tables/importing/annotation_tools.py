@@ -25,8 +25,8 @@ from unisono.tables.importing.documents import (
     table_rows,
     zip_members,
 )
-from unisono.tables.importing.import_request import Request, file_facts, item_names, required
-from unisono.tables.importing.imported_answers import Answers
+from unisono.tables.importing.import_request import Request, file_facts, required
+from unisono.tables.importing.imported_answers import Answers, Entry
 from unisono.tables.importing.json_mapper import name_at, only, parse_path
 from unisono.tables.importing.located_json import JsonText, Node, label_of
 from unisono.tables.reading.column_roles import plain_name, takes_no_dimension
@@ -290,7 +290,7 @@ def read_mt_bench(files: Sequence[str], answers: Answers, request: Request) -> N
     A pair is judged twice, with the second model first in the second game.
     """
     answers.say("Unit: scores 1 to 10 as given; -1 means that no score was found in the judge's answer; no time.")
-    found: list[tuple[tuple[str, str, str], str, Node]] = []
+    found: list[Entry] = []
     for file in files:
         for record in json_values(file):
             games = [game for game in _GAMES if record.at(game[0]).value is not None]
@@ -302,12 +302,9 @@ def read_mt_bench(files: Sequence[str], answers: Answers, request: Request) -> N
                 answers.drop(record, "the score is -1: none was found in the judge's answer")
             else:
                 parts = (record.label("model"), f"turn {record.text('turn') or 1}", record.label("question_id"))
-                found.append((parts, _judge_name(record.need("judge")), record))
-    if found:
-        names = item_names([parts for parts, _, _ in found])
-        for item, ((model, turn, question), judge, record) in zip(names, found, strict=True):
-            answers.describe(item, system=model, prompt=f"question {question}/{turn}")
-            answers.add(item, judge, "score", record.at("score").value, record, kind=_judge_kind(judge))
+                judge = _judge_name(record.need("judge"))
+                found.append((parts, judge, "score", record.at("score"), _judge_kind(judge)))
+    answers.add_all(found, lambda parts: {"system": parts[0], "prompt": f"question {parts[2]}/{parts[1]}"})
 
 
 def _add_game(record: Node, game: tuple[str, str, str], answers: Answers) -> None:

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from unisono.errors import DataError, in_shell
 from unisono.tables.importing.documents import is_zip, json_document, json_records, parsed, records_of, zip_members
 from unisono.tables.importing.import_request import Request, item_names
-from unisono.tables.importing.imported_answers import Answers
+from unisono.tables.importing.imported_answers import Answers, Entry
 from unisono.tables.importing.json_mapper import kind_named, name_at, parse_path
 from unisono.tables.importing.located_json import JsonText, Node
 from unisono.tables.importing.tables_of_scores import is_experiment, read_experiment
@@ -26,8 +26,6 @@ _GRADED = re.compile(
     r"llm-rubric|search-rubric|g-eval|factuality|model-graded|relevance|faithfulness|recall|select-best"
 )
 _SCORE_KEY = re.compile(r"(.+)_score")
-Entry = tuple[tuple[str, ...], str, str, Node, str | None]  # parts of the item, annotator, dimension, value, kind
-Found = list[Entry]
 
 
 def read_promptfoo(files: Sequence[str], answers: Answers, request: Request) -> None:
@@ -36,7 +34,7 @@ def read_promptfoo(files: Sequence[str], answers: Answers, request: Request) -> 
     Results of the first versions have numbers neither of the test nor of the prompt: variables and text tell them.
     """
     answers.say("Unit: scores 0 to 1 as given; no time. namedScores are sums of components and are not read.")
-    found: Found = []
+    found: list[Entry] = []
     for file in files:
         results = json_document(file).need("results")
         if isinstance(results.value, dict) and "results" not in results.value and "table" in results.value:
@@ -57,7 +55,7 @@ def read_promptfoo(files: Sequence[str], answers: Answers, request: Request) -> 
             if not components:
                 answers.drop(result, "no graded components")
             found += _apart([entry for part in components for entry in _component(part, parts, answers)])
-    _add_all(found, answers, lambda parts: {"system": parts[0], "prompt": "/".join(parts[1:])})
+    answers.add_all(found, lambda parts: {"system": parts[0], "prompt": "/".join(parts[1:])})
 
 
 def _components(result: Node) -> list[Node]:
@@ -81,9 +79,9 @@ def _place(seen: dict[tuple[str, str], int], what: str, node: Node) -> int:
     return seen.setdefault((what, json.dumps(node.value, sort_keys=True)), sum(key[0] == what for key in seen))
 
 
-def _apart(entries: Found) -> Found:
+def _apart(entries: list[Entry]) -> list[Entry]:
     """Assertions of one output with the same judge and name get numbers: two regular expressions are two."""
-    count: dict[tuple[str, str], int] = {}
+    count: dict[tuple[str | None, str], int] = {}
     told = []
     for parts, judge, name, node, kind in entries:
         n = count[judge, name] = count.get((judge, name), 0) + 1
@@ -110,7 +108,7 @@ def _component(part: Node, parts: tuple[str, ...], answers: Answers) -> Iterator
 def read_deepeval(files: Sequence[str], answers: Answers, request: Request) -> None:
     """Metrics of every test case: the evaluation model judges the metric."""
     answers.say("Unit: scores 0 to 1 as given; no time. [GEval] behind the name of a metric is left out.")
-    found: Found = []
+    found: list[Entry] = []
     for file in files:
         document = json_document(file)
         run = document.at("testRunData") if document.at("testRunData").value is not None else document
@@ -127,13 +125,13 @@ def read_deepeval(files: Sequence[str], answers: Answers, request: Request) -> N
                 dimension = re.sub(r"\s*\[\w+\]$", "", metric.label("name"))
                 kind = "judge" if judge else "code"
                 found.append(((name,), judge or dimension, dimension, metric.at("score"), kind))
-    _add_all(found, answers)
+    answers.add_all(found)
 
 
 def read_helm(files: Sequence[str], answers: Answers, request: Request) -> None:
     """Annotations of a jury: by annotator, judge and criterion, or (older) `<judge>_score`."""
     answers.say("Unit: scores as given; no time. Judges that failed are not in the file.")
-    found: Found = []
+    found: list[Entry] = []
     for file in files:
         document = json_document(file)
         system = document.text("adapter_spec", "model")
@@ -146,7 +144,7 @@ def read_helm(files: Sequence[str], answers: Answers, request: Request) -> None:
                     found += [
                         (parts, judge, name, node, "judge") for judge, name, node in _helm_scores(annotator, held)
                     ]
-    _add_all(found, answers, lambda parts: {"system": parts[0], "prompt": parts[2], "sample": f"trial {parts[1] or 0}"})
+    answers.add_all(found, lambda parts: {"system": parts[0], "prompt": parts[2], "sample": f"trial {parts[1] or 0}"})
 
 
 def _helm_scores(annotator: str, held: Node) -> Iterator[tuple[str, str, Node]]:
@@ -159,15 +157,6 @@ def _helm_scores(annotator: str, held: Node) -> Iterator[tuple[str, str, Node]]:
                     yield key, annotator if criterion == "score" else criterion, score
         elif older:
             yield older[1], annotator, node
-
-
-def _add_all(found: Found, answers: Answers, about: Callable[[tuple[str, ...]], dict[str, str]] | None = None) -> None:
-    if found:
-        names = item_names([entry[0] for entry in found])
-        for item, (parts, annotator, dimension, node, kind) in zip(names, found, strict=True):
-            if about is not None:
-                answers.describe(item, **about(parts))
-            answers.add(item, annotator, dimension, node.value, node, kind=kind)
 
 
 LETTERS = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}

@@ -8,14 +8,14 @@ from __future__ import annotations
 import math
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
 
 from unisono.errors import DataError
-from unisono.tables.importing.import_request import safe_names
+from unisono.tables.importing.import_request import item_names, safe_names
 from unisono.tables.importing.imported_comparisons import Compared, comparison_table
 from unisono.tables.importing.located_json import Node
 from unisono.tables.labels import listed
@@ -30,6 +30,9 @@ SHOWN = 4  # places named for one reason; the file of --dropped has all of them
 
 
 Label = tuple[str, str | None, str | None, float | None]  # item, annotator, kind, time
+Entry = tuple[
+    tuple[str, ...], str | None, str, Node, str | None
+]  # parts of the item, annotator, dimension, value, kind
 
 
 class Dropped(NamedTuple):
@@ -115,6 +118,15 @@ class Answers:
         number = self._number(value, dimension, place, label)
         if number is not None:
             self._take(label, dimension, number, _pinned(place))
+
+    def add_all(
+        self, entries: Sequence[Entry], about: Callable[[tuple[str, ...]], dict[str, str]] = lambda parts: {}
+    ) -> None:
+        """Takes answers about items that are known by several parts; `about` says what `describe` is told of these."""
+        names = item_names([entry[0] for entry in entries]) if entries else []
+        for item, (parts, annotator, dimension, node, kind) in zip(names, entries, strict=True):
+            self.describe(item, **about(parts))
+            self.add(item, annotator, dimension, node.value, node, kind=kind)
 
     def compare(
         self,

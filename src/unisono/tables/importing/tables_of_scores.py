@@ -13,8 +13,8 @@ from typing import Any
 
 from unisono.errors import DataError
 from unisono.tables.importing.documents import header_of, json_values, looks_like_json, records_of
-from unisono.tables.importing.import_request import Request, file_facts, item_names, required, stem
-from unisono.tables.importing.imported_answers import Answers
+from unisono.tables.importing.import_request import Request, file_facts, required, stem
+from unisono.tables.importing.imported_answers import Answers, Entry
 from unisono.tables.importing.located_json import Node
 from unisono.tables.labels import as_number
 
@@ -82,7 +82,7 @@ _EVENTS = ("match", "metrics")
 def read_openai_evals(files: Sequence[str], answers: Answers, request: Request) -> None:
     """Events of type match and metrics: a reference, since nobody judged; items are models and samples."""
     answers.say("Unit: correct as 1 and 0, metrics as given; no time. Scores of an evaluation have no annotator.")
-    found: list[tuple[tuple[str, str], str, Node]] = []
+    found: list[Entry] = []
     for file in files:
         system = ""
         for event in json_values(file):
@@ -93,13 +93,10 @@ def read_openai_evals(files: Sequence[str], answers: Answers, request: Request) 
             elif event.text("type") in _EVENTS:
                 data = event.need("data")
                 numbers = [(key, node) for key, node in data.entries() if _is_score(node.value)]
-                found += [((system, event.label("sample_id")), key, node) for key, node in numbers]
+                found += [((system, event.label("sample_id")), None, key, node, None) for key, node in numbers]
             elif event.at("final_report").value is None:
                 answers.drop(event, f"an event of type '{event.text('type') or 'unknown'}'")
-    names = item_names([parts for parts, *_ in found]) if found else []
-    for item, ((system, asked), key, node) in zip(names, found, strict=True):
-        answers.describe(item, system=system, prompt=asked)
-        answers.add(item, None, key, node.value, node)
+    answers.add_all(found, lambda parts: {"system": parts[0], "prompt": parts[1]})
 
 
 def _is_score(value: Any) -> bool:
