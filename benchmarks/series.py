@@ -17,17 +17,8 @@ from threadpoolctl import threadpool_limits
 
 from benchmarks.measure import best_time
 from unisono.fusers.series import Joint
-from unisono.fusers.standardisation import pooled_scaling
-from unisono.fusers.trace_data import to_series
-from unisono.maths.series.trace_data import Priors, SeriesData, SeriesParams, Structure, identity_params
+from unisono.maths.series.trace_data import Priors, SeriesData, SeriesParams, Structure
 from unisono.maths.series.trace_em import soft_step
-from unisono.maths.series.trace_em_fit import (
-    Settings,
-    default_priors,
-    default_structure,
-    effective_share,
-    starting_lags,
-)
 from unisono.maths.series.trace_estep import expect, log_likelihood
 from unisono.maths.series.trace_layout import Layout, make_layout, precision_blocks, unit_rows, whiten
 from unisono.paper.simulation import simulate_series
@@ -131,7 +122,7 @@ def at_film_length() -> dict[str, float]:
 
 
 def default_at_film_length() -> dict[str, float]:
-    """The whole default fit of 45,000 frames, W = 76: starting delays, EM, search for delays, EM, bands, description.
+    """The whole default fit of 45,000 frames, W = 76: delays, EM, bands, description.
 
     Complete, and with 2 % of every trace missing in gaps of up to a second.
     """
@@ -143,7 +134,6 @@ def default_at_film_length() -> dict[str, float]:
         out[f"{name}_description_s"] = best_time(fuser.describe, 1)
         out[f"{name}_iterations"] = float(fuser.trace_.iterations)
         out[f"{name}_converged"] = float(fuser.trace_.converged)
-        out[f"{name}_iteration_over_read_csv_ratio"] = default_iteration_time(ratings) / read_csv_time()
     return out
 
 
@@ -159,17 +149,6 @@ def film(gaps: float) -> Ratings:
             start = rng.integers(len(trace))
             trace[start : start + rng.integers(1, 26)] = np.nan
     return ratings.with_value(value)
-
-
-def default_iteration_time(r: Ratings) -> float:
-    """One exact EM iteration of the default, delays near where they belong."""
-    data = to_series(r, pooled_scaling(r.value), np.zeros((int(r.length.sum()), 0)))
-    settings, rate = Settings(), 25.0
-    structure = default_structure(rate, settings)
-    lag = starting_lags(data, structure.W, rate, settings)
-    priors = default_priors(structure, rate, effective_share(data), lag, settings)
-    layout, params = make_layout(data, structure), identity_params(data, structure, noise=0.5, phi=0.998, lag=lag)
-    return best_time(lambda: soft_step(layout, params, structure, priors), 5)
 
 
 def read_csv_time(T: int = 45_000, D: int = 2) -> float:

@@ -130,12 +130,13 @@ class Joint(SeriesFuser):
         """The default model, with features if there are any; or at another mean delay, in seconds."""
         settings = self._settings(data)
         told: dict[str, Any] = {"watch": watch.step, "on_delay": watch.phase(DELAYS)}
+        plain = data._replace(X=data.X[:, :0])
+        told["parts"] = self._parts(plain)
         if lag is not None:
             settings = settings._replace(lag=lag)
         elif data.P:
             return fit_with_features(data, self.rate_, settings, **told).fit
-        data = data._replace(X=data.X[:, :0])
-        return fit_two_scales(data, self.rate_, settings, parts=self._parts(data), **told)
+        return fit_two_scales(plain, self.rate_, settings, **told)
 
     def _with_gold(self, data: SeriesData, gold: np.ndarray, watch: Watcher) -> Estimated:
         W = 0 if self.window is None else self._taps(data)

@@ -17,11 +17,9 @@ from unisono.fusers.trace_data import Watcher, rated_traces
 from unisono.fusers.trace_model import SeriesModel, fused_mean, pooled_noise
 from unisono.maths.grouped_sums import PairedSums, add_paired, correlation_of_sums, paired_sums
 from unisono.maths.items.item_estimates import Predictive
-from unisono.maths.series.delay_search import DelayTrials, lag_interval, lag_profile
 from unisono.maths.series.error_bands import no_spread
 from unisono.maths.series.left_out_traces import Errors, RatingErrors
 from unisono.maths.series.trace_data import SeriesData, with_recordings
-from unisono.maths.series.trace_layout import make_layout
 from unisono.maths.series.trace_parts import Part, Parts
 from unisono.maths.series.trace_truth import Levels, two_scale_truth
 from unisono.maths.series.tracer_diagnosis import KINDS
@@ -155,7 +153,7 @@ def describe_annotators(
     told = watch.phase("agreement of annotators")
     found = reduce(_added, parts.map(answers_of_part, model, mean, on_part=told))
     signal = np.where(found.signal.n > 0, found.signal.xx / np.maximum(found.signal.n, 1), np.nan)
-    delay, low, high = delays(model, data, watch)
+    delay, low, high = delays(model, data)
     unusual = np.full((K, D, len(KINDS)), np.nan) if model.diagnosis is None else model.diagnosis
     return Described(
         bias=model.params.b + np.einsum("kde,e->kd", gain - np.eye(D), center),
@@ -235,7 +233,7 @@ def _agreement(model: SeriesModel, found: PairedSums) -> np.ndarray:
     return np.asarray(correlation * np.where(sign < 0, -1.0, 1.0))
 
 
-def delays(model: SeriesModel, data: SeriesData, watch: Watcher) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def delays(model: SeriesModel, data: SeriesData) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(K, D) delays in frames with the ends of their 90 % intervals; NaN where there is none.
 
     A delay has an interval where it is a parameter of the model; of free filters it is the centre of their weights.
@@ -249,13 +247,6 @@ def delays(model: SeriesModel, data: SeriesData, watch: Watcher) -> tuple[np.nda
         return np.where(given, centre, np.nan), low, high
     if model.lag_range is not None:
         low, high = (np.where(given, model.lag_range[:, :, end], np.nan) for end in (0, 1))
-    elif model.priors is not None:
-        trials = DelayTrials(make_layout(data, model.structure), model.params, model.structure)
-        tell = watch.phase("intervals of delays")
-        for i, (k, d) in enumerate(np.argwhere(given).tolist()):
-            tell(i, int(given.sum()))
-            lags, profile = lag_profile(trials, model.structure, model.priors, k, d)
-            low[k, d], high[k, d] = lag_interval(lags, profile, model.priors.kappa, LEVEL)
     return np.where(given, model.params.lag, np.nan), low, high
 
 

@@ -37,16 +37,13 @@ def no_spread(D: int) -> Spread:
     return Spread(*(np.zeros(D) for _ in Spread._fields))
 
 
-class Residual(NamedTuple):
-    value: list[np.ndarray]  # (K, T_m, D) per recording: ratings less b + F a, NaN where missing
-    gain: np.ndarray  # (K, D) total gain that fits each annotator best without any prior, NaN without ratings
+def residual_traces(data: SeriesData, params: SeriesParams, mean: np.ndarray) -> list[np.ndarray]:
+    """(K, T_m, D) of each recording: ratings less b + F a, the fused truth; before the first frame it is held.
 
-
-def residual_traces(data: SeriesData, params: SeriesParams, mean: np.ndarray) -> Residual:
-    """What the fused truth leaves of the ratings; before the first frame it is held. mean: (sum T, D)."""
+    mean: (sum T, D); NaN where ratings are missing.
+    """
     first = np.concatenate([[0], np.cumsum(data.length)])
-    W = params.F.shape[1]
-    values, cross, square = [], np.zeros((data.K, data.D)), np.zeros((data.K, data.D))
+    W, values = params.F.shape[1], []
     for m, y in enumerate(recordings_of(data)):
         a = mean[first[m] : first[m + 1]]
         padded = np.concatenate([np.repeat(a[:1], W - 1, axis=0), a])
@@ -54,10 +51,7 @@ def residual_traces(data: SeriesData, params: SeriesParams, mean: np.ndarray) ->
         seen = np.einsum("kwdp,tpw->ktd", params.F, view - params.mu[None, :, None], optimize=True)
         level = params.b + np.einsum("kwdp,p->kd", params.F, params.mu)
         values.append(y - level[:, None] - seen)
-        cross += np.nansum(values[-1] * seen, axis=1)
-        square += np.where(np.isnan(y), 0.0, seen**2).sum(axis=1)
-    own = np.diagonal(params.F.sum(axis=1), axis1=1, axis2=2)
-    return Residual(values, np.where(square > 0, own * (1.0 + cross / np.where(square > 0, square, 1.0)), np.nan))
+    return values
 
 
 def autocorrelation(residual: list[np.ndarray], variance: np.ndarray, max_lag: int) -> np.ndarray:
@@ -133,18 +127,6 @@ def noise_levels(
     return noise, correlation, robust, nominal
 
 
-def annotator_spread(params: SeriesParams, gain: np.ndarray, used: np.ndarray, mean: np.ndarray) -> Spread:
-    """Variance of the annotators' average gain, bias and delay; average leakage counts as bias.
-
-    gain: (K, D); used: (K, D), whose average it is; mean: (sum T, D) the truth that leaks.
-    """  # eq. S28
-    D = len(params.mu)
-    leak = params.F.sum(axis=1) * (1.0 - np.eye(D))  # (K, D, D)
-    leaked = np.stack([_variance_of_mean(leak[:, :, p], used) for p in range(D)], axis=1) @ mean.var(axis=0)
-    found = Spread(*(_variance_of_mean(v, used) for v in (gain, params.b, params.lag)))
-    return found._replace(bias=found.bias + leaked)
-
-
 def band_covariance(
     found: Truth,
     data: SeriesData,
@@ -210,17 +192,6 @@ def _lagged(x: np.ndarray, n: int, max_lag: int) -> np.ndarray:
     """(D, max_lag + 1) sum over annotators and frames of x[t] x[t + tau]. x: (K, T, D)."""
     power = np.abs(scipy.fft.rfft(x, n, axis=1)) ** 2
     return np.asarray(scipy.fft.irfft(power.sum(axis=0), n, axis=0)[: max_lag + 1].T)
-
-
-def _variance_of_mean(v: np.ndarray, used: np.ndarray) -> np.ndarray:
-    """(D,) of the mean of K values whose own spread is known from these K alone: the variance of Student's t."""
-    out = np.zeros(v.shape[1])
-    for d in range(v.shape[1]):
-        own = v[used[:, d], d]
-        K = len(own)
-        if K > 1:
-            out[d] = own.var(ddof=1) / K * (K - 1) / max(K - 3, 1)
-    return out
 
 
 class KnownFrames(NamedTuple):

@@ -51,7 +51,6 @@ class SeriesParams(NamedTuple):
 class Structure(NamedTuple):
     W: int = 1
     transform: SeriesTransform = "taps"
-    crosstalk: bool = False  # delay only: dimensions leak into each other, at the delay of the rated dimension
     bias: bool = True
     isotropic: bool = False  # one variance of the truth, and one of each annotator's noise, for all dimensions
     autocorrelated: bool = False  # AR(1) noise, whose annotators are all held
@@ -85,13 +84,11 @@ class Priors(NamedTuple):
     kappa.
     """
 
-    gain_sd: float = np.inf  # of a dimension's own gain (taps: of the sum over the taps) around 1
-    crosstalk_sd: float = np.inf  # of the other dimensions' gains (taps: of every tap off the diagonal) around 0
-    tap_sd: float = np.inf  # taps only: of every tap on the diagonal around `kernel`
+    gain_sd: float = np.inf  # of a dimension's own gain, the sum over the taps, around 1
+    crosstalk_sd: float = np.inf  # of every tap off the diagonal around 0
+    tap_sd: float = np.inf  # of every tap on the diagonal around `kernel`
     bias_sd: float = np.inf  # around 0
-    kernel: np.ndarray | None = None  # (W,) taps only: what the diagonal taps are near; None: a unit impulse at lag 0
-    lags: np.ndarray | None = None  # (n,) delay only: candidate delays in frames, 0..W-1; None: every whole one
-    log_lag: np.ndarray | None = None  # (n,) delay only: log prior of each candidate; None: flat
+    kernel: np.ndarray | None = None  # (W,) what the diagonal taps are near; None: a unit impulse at lag 0
     noise_nu: float = 0.0  # weight of the pool in frames (after kappa)
     noise_scale: np.ndarray | None = None  # (D,) variance the noise is shrunk to; None: this step's pooled residual
     theta_precision: float = 0.0  # ridge on theta, in units of sigma^-1

@@ -7,11 +7,6 @@ noise is AR(1), annotators are held.
 
 The truth: level mu, feature effects theta, innovation covariance sigma; its autocorrelation phi is given. Level and
 theta are least squares on quasi-differences, whatever sigma is; sigma is a function of these.
-
-Gauge: scale and zero of the truth are not identified by ratings; the average annotator defines them. a <- G a + c with
-the filters, level and covariance carried along leaves every prediction as it is. G is the average total gain of the
-annotators, the whole matrix where dimensions may leak into each other, its diagonal elsewhere; c is the average bias.
-Annotators are weighted by their own gain, from 0 to 1, so that spammers do not define the truth.
 """
 
 from __future__ import annotations
@@ -27,7 +22,7 @@ from unisono.maths.series.filter_rows import (
     floored,
     log_noise_prior,
     log_row_prior,
-    row_models,
+    row_prior,
     row_system,
     solve_symmetric,
     squared_residuals,
@@ -37,36 +32,6 @@ from unisono.maths.series.trace_data import Priors, SeriesParams, Structure
 from unisono.maths.series.trace_estep import expect, one_thread
 from unisono.maths.series.trace_layout import Layout
 from unisono.maths.series.trace_moments import Moments, add_moments, group_moments
-
-
-def competence(params: SeriesParams, rated: np.ndarray) -> np.ndarray:
-    """(K,) how much an annotator follows the truth, 0 to 1; 0 for who is not among `rated` (K,) bool."""
-    own = np.diagonal(params.F.sum(axis=1), axis1=1, axis2=2).mean(axis=1)
-    return np.where(rated, np.clip(own, 0.0, 1.0), 0.0)
-
-
-def recentre(params: SeriesParams, structure: Structure, weight: np.ndarray) -> SeriesParams:
-    """The average annotator becomes the identity with no bias. weight: (K,) how much each annotator counts."""
-    if not np.any(weight > 0):  # eq. S21
-        return params
-    share = weight / weight.sum()
-    total = np.tensordot(share, params.F.sum(axis=1), axes=1)  # (D, D) average total gain
-    gain = _allowed(total, structure)
-    if np.linalg.det(gain) <= 0 or np.any(np.diagonal(gain) <= 0):
-        return params
-    params = rescale(params, gain)
-    # Before the clock the paper's truth is zero, and a zero does not shift: only the preroll start can move the level.
-    movable = structure.bias and structure.level and structure.start == "preroll"
-    if not movable:
-        return params
-    rest = np.linalg.solve(gain.T, total.T).T  # average total gain that is left
-    return shift(params, np.linalg.solve(rest, share @ params.b))
-
-
-def _allowed(total: np.ndarray, structure: Structure) -> np.ndarray:
-    """(D, D) the part of the average gain that the structure can absorb."""
-    leaks = structure.transform == "taps" or structure.crosstalk
-    return total if leaks else np.diag(np.diagonal(total))
 
 
 def rescale(params: SeriesParams, gain: np.ndarray) -> SeriesParams:
@@ -154,16 +119,16 @@ def maximise(
 def update_rows(
     layout: Layout, moments: Moments, params: SeriesParams, structure: Structure, priors: Priors
 ) -> SeriesParams:
-    """Filters, biases and delays, annotator by annotator and dimension by dimension."""
-    F, b, lag = params.F.copy(), params.b.copy(), params.lag.copy()
-    params = params._replace(F=F, b=b, lag=lag)  # rows already updated are seen by those after them
-    models = [row_models(structure, priors, d, layout.D) for d in range(layout.D)]
+    """Filters and biases, annotator by annotator and dimension by dimension."""
+    F, b = params.F.copy(), params.b.copy()
+    params = params._replace(F=F, b=b)  # rows already updated are seen by those after them
+    prior = [row_prior(structure, priors, d, layout.D) for d in range(layout.D)]
     for k, d, _ in layout.channels.channel:
         if k in structure.fixed:
             continue
         A, g = row_system(moments, layout.channels, params, k, d)
-        fit = best_row(A, g, models[d], priors.kappa)
-        F[k, :, d], b[k, d], lag[k, d] = fit.x[:-1].reshape(structure.W, layout.D), fit.x[-1], fit.lag
+        x = best_row(A, g, prior[d], priors.kappa)
+        F[k, :, d], b[k, d] = x[:-1].reshape(structure.W, layout.D), x[-1]
     return params
 
 
@@ -176,17 +141,12 @@ def log_prior(params: SeriesParams, structure: Structure, priors: Priors) -> flo
 Step = Callable[[SeriesParams], tuple[SeriesParams, float]]
 
 
-def soft_step(
-    layout: Layout, params: SeriesParams, structure: Structure, priors: Priors, *, gauge: bool = False
-) -> tuple[SeriesParams, float]:
-    """Exact EM. An exact EM step (the objective rises) unless `gauge` or a moving noise pool changes the prior."""
+def soft_step(layout: Layout, params: SeriesParams, structure: Structure, priors: Priors) -> tuple[SeriesParams, float]:
+    """An exact EM step (the objective rises) unless a moving noise pool changes the prior."""
     with one_thread():  # the M-step's matrices are small as well
         found = expect(layout, params, structure)
         objective = found.loglik + log_prior(params, structure, priors)
-        updated = maximise(layout, found.moments, params, structure, priors)
-    if gauge:
-        updated = recentre(updated, structure, competence(updated, rated(layout, structure)))
-    return updated, objective
+        return maximise(layout, found.moments, params, structure, priors), objective
 
 
 def paper_step(layout: Layout, params: SeriesParams, structure: Structure, priors: Priors) -> SeriesParams:
@@ -204,13 +164,9 @@ def unweighted(params: SeriesParams) -> SeriesParams:
     )
 
 
-def make_step(layout: Layout, structure: Structure, priors: Priors, *, gauge: bool = False) -> Step:
+def make_step(layout: Layout, structure: Structure, priors: Priors) -> Step:
     """The exact step as a function of the parameters alone."""
-
-    def step(params: SeriesParams) -> tuple[SeriesParams, float]:
-        return soft_step(layout, params, structure, priors, gauge=gauge)
-
-    return step
+    return lambda params: soft_step(layout, params, structure, priors)
 
 
 def start_from_truth(
@@ -228,9 +184,3 @@ def point_moments(layout: Layout, a: np.ndarray) -> Moments:
         clock = [np.pad(p, ((group.pre, group.L - group.stop), (0, 0)), mode="edge") for p in paths]
         parts.append(group_moments(group, layout, np.stack(clock), None))
     return add_moments(parts)
-
-
-def rated(layout: Layout, structure: Structure) -> np.ndarray:
-    """(K,) bool, annotators with ratings whose parameters are estimated."""
-    present = {q.annotator for q in layout.channels.channel} - set(structure.fixed)
-    return np.isin(np.arange(layout.K), sorted(present))

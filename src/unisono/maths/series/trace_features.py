@@ -1,35 +1,32 @@
 """Series with features: what the features say about the truth, and the common delay that they alone can show.
 
 Ratings with autocorrelated errors are weak evidence about slow movements of the truth, and white noise would give them
-too much weight against the features. So the noise is AR(1) here, at the level and with the autocorrelation of the fit
-without features (innovation variances would favour traces that do not move), and only the truth's own parameters are
+too much weight against the features. So the noise is AR(1) here, at the level and with the autocorrelation of what the
+default leaves (innovation variances would favour traces that do not move), and only the truth's own parameters are
 estimated. A feature that drives the truth's change is accumulated first (`accumulate`); as a level it would mislead.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from unisono.maths.em_loop import never, run_em
+from unisono.maths.em_loop import OnStep, never, run_em
 from unisono.maths.series.delays_and_memory import autocorrelation
-from unisono.maths.series.error_bands import band_covariance, residual_traces
+from unisono.maths.series.error_bands import band_covariance, noise_levels, residual_traces
 from unisono.maths.series.trace_data import Priors, SeriesData, SeriesParams, Structure, connected
 from unisono.maths.series.trace_em import make_step
-from unisono.maths.series.trace_em_fit import (
-    DefaultFit,
-    OnDelay,
-    Settings,
-    Watch,
-    convention_spread,
-    fit_default,
-    moved_lags,
-)
+from unisono.maths.series.trace_em_fit import DefaultFit, OnDelay, Settings, moved_lags
 from unisono.maths.series.trace_estep import infer
 from unisono.maths.series.trace_layout import Layout, make_layout
+from unisono.maths.series.trace_parts import HeldParts, Parts
+from unisono.maths.series.trace_priors import COMMON_DELAY_SD
+from unisono.maths.series.trace_truth import part_errors
+from unisono.maths.series.tracer_fit import fit_two_scales
 
 RHO_MAX = 0.995  # numerical: of neighbouring frames
+CORRELATION_SECONDS = 30.0  # convention: seconds over which errors of the ratings may be correlated
 
 
 class FeatureSettings(NamedTuple):
@@ -66,13 +63,23 @@ def fit_with_features(
     settings: Settings | None = None,
     features: FeatureSettings | None = None,
     *,
-    watch: Watch | None = None,
+    parts: Parts | None = None,
+    watch: OnStep[Any] | None = None,
     on_delay: OnDelay | None = None,
 ) -> FeatureFit:
-    """Fuses series whose truth follows features. data: standardised; data.X: (sum T, P), P > 0."""  # eq. S30
+    """Fuses series whose truth follows features. data: standardised; data.X: (sum T, P), P > 0.
+
+    parts: the same data without features, where somebody else does the work on frames of the default.
+    """  # eq. S30
     s = Settings() if settings is None else settings
     fs = FeatureSettings() if features is None else features
-    plain = fit_default(data._replace(X=np.zeros((len(data.X), 0))), rate, s, watch=watch, on_delay=on_delay)
+    alone = data._replace(X=data.X[:, :0])
+    parts = HeldParts(alone) if parts is None else parts
+    plain = fit_two_scales(alone, rate, s, parts=parts, watch=watch, on_delay=on_delay)
+    assert plain.levels is not None
+    errors = np.concatenate(parts.map(part_errors, plain.params, plain.structure, plain.levels))
+    # Levels of recordings stay as unknown as they are without features.
+    plain = plain._replace(spread=plain.spread._replace(bias=plain.spread.bias + errors[:, 1].mean(axis=0)))
     structure, start = _autocorrelated(data, plain, rate, fs)
     layout = make_layout(data, structure)
     group = connected(data)
@@ -92,19 +99,22 @@ def fit_with_features(
         identified &= bool(shown)
         shift.append(shifts / rate)
         profile.append(values)
-    fit = _finish(data, layout, params, structure, plain, rate, s, identified)
+    fit = _finish(data, layout, params, structure, plain, rate, moved, s.lag is None and identified)
     return FeatureFit(fit, tuple(shift), tuple(profile), identified)
 
 
 def _autocorrelated(
     data: SeriesData, plain: DefaultFit, rate: float, fs: FeatureSettings
 ) -> tuple[Structure, SeriesParams]:
-    """AR(1) noise at the level and autocorrelation of the default fit, annotators held."""
+    """AR(1) noise at the level and autocorrelation of what the default leaves, annotators held."""
     params = plain.params
-    rho = np.clip(plain.correlation[:, 1], 0.0, RHO_MAX)
-    level = np.where(np.isnan(plain.noise), 1.0, plain.noise)
+    residual = residual_traces(data, params, plain.mean)
+    longest = max(min(int(CORRELATION_SECONDS * rate), int(data.length.max()) // 3), 1)
+    noise, correlation, _, _ = noise_levels(residual, params, longest)
+    rho = np.clip(correlation[:, 1], 0.0, RHO_MAX)
+    level = np.where(np.isnan(noise), 1.0, noise)
     phi = autocorrelation(rate, fs.memory)
-    structure = plain.structure._replace(autocorrelated=True, fixed=tuple(range(data.K)))
+    structure = plain.structure._replace(autocorrelated=True, level=True, fixed=tuple(range(data.K)))
     return structure, params._replace(
         rho=np.tile(rho, (data.K, 1)),
         N=np.eye(data.D) * (level * (1.0 - rho**2))[:, None, :],
@@ -124,7 +134,7 @@ def _shifts(lag: np.ndarray, W: int, rate: float, s: Settings, fs: FeatureSettin
 
 
 def _climb(
-    layout: Layout, params: SeriesParams, structure: Structure, fs: FeatureSettings, watch: Watch | None
+    layout: Layout, params: SeriesParams, structure: Structure, fs: FeatureSettings, watch: OnStep[Any] | None
 ) -> tuple[SeriesParams, float]:
     """The parameters after `steps` steps of EM, and log p(y) + log prior there."""
     step = make_step(layout, structure, Priors(theta_precision=fs.ridge))
@@ -139,22 +149,24 @@ def _finish(
     structure: Structure,
     plain: DefaultFit,
     rate: float,
-    s: Settings,
+    moved: np.ndarray,
     identified: bool,
 ) -> DefaultFit:
-    """Truth and bands; a delay that the features show is no longer uncertain as a convention is."""
-    truth = infer(layout, data.X, params, structure)
-    gain, known = residual_traces(data, params, truth.mean).gain, s.lag is not None or identified
-    spread = convention_spread(params, gain, plain.noise, truth.mean, rate, s, delay_known=known)
+    """The truth with its band; a delay that the features show is no longer uncertain as a convention is."""
+    truth, spread, noise = infer(layout, data.X, params, structure), plain.spread, plain.noise
+    if identified:
+        spread = spread._replace(lag=np.maximum(spread.lag - (COMMON_DELAY_SD * rate) ** 2, 0.0))
     none = np.zeros(data.D)  # the AR(1) noise of the model holds what autocorrelated errors add
     return plain._replace(
-        extra=none,
         spread=spread,
         mean=truth.mean,
-        cov=band_covariance(truth, data, params, plain.noise, none, spread),
+        cov=band_covariance(truth, data, params, noise, none, spread),
         params=params,
-        lag=np.where(np.isnan(plain.noise), np.nan, params.lag / rate),
-        mean_lag=float(params.lag[~np.isnan(plain.noise)].mean() / rate),
+        lag=np.where(np.isnan(noise), np.nan, params.lag / rate),
+        mean_lag=float(params.lag[~np.isnan(noise)].mean() / rate),
         convention="features" if identified else plain.convention,
         structure=structure,
+        levels=None,
+        lag_range=None if plain.lag_range is None else plain.lag_range + moved[:, :, None],
+        rating_errors=None,
     )

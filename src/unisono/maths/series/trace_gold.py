@@ -84,7 +84,7 @@ def fit_with_gold(
         params, trace = run_em(step, params, stop_when=settled, max_iter=steps, on_step=watch, keep="next")
     truth, proper = infer(layout, both.X, params, structure), without_gold(params)
     max_lag = max(min(s.correlation_frames, int(data.length.max()) // 3), 1)
-    residual = residual_traces(data, proper, truth.mean).value
+    residual = residual_traces(data, proper, truth.mean)
     noise, _, robust, nominal = noise_levels(residual, proper, max_lag)
     extra = np.maximum(robust - nominal, 0.0)
     cov = band_covariance(truth, data, proper, noise, extra, no_spread(data.D), known=known)

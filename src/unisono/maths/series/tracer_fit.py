@@ -60,7 +60,7 @@ def fit_two_scales(
     parts: the same data, where somebody else does the work on frames.
     """
     s = Settings() if settings is None else settings
-    structure = default_structure(rate, s)._replace(crosstalk=False, level=False)
+    structure = default_structure(rate, s)
     parts = HeldParts(data) if parts is None else parts
     found = _searched(_first(parts, data, rate), s.tol)
     group = connected(data)
@@ -234,7 +234,6 @@ def _finished(asked: Asked, known: Known, trace: EmTrace, diagnosis: np.ndarray)
         mean_lag=float(params.lag[used].mean() / rate),
         convention="earliest" if s.lag is None else "given",
         noise=noise,
-        correlation=np.ones((data.D, 1)),
         extra=np.zeros(data.D),
         spread=spread,
         trace=trace,
