@@ -22,13 +22,10 @@ from unisono.fusers.item_estimation import Estimate, Run, sum_of_traces
 from unisono.fusers.item_preparation import Prepared
 from unisono.fusers.joint_items import Joint
 from unisono.fusers.standardisation import (
-    Scaling,
     learn_space,
     places_by_label,
     pooled_scaling,
     restore_space,
-    restored_scale,
-    scale_arrays,
 )
 from unisono.maths.em_loop import EmTrace
 from unisono.maths.grouped_sums import (
@@ -152,9 +149,7 @@ class Baseline(Fuser):
             **self.adjustment_._asdict(),
             "noise": self.noise_,
             "spread": self.spread_,
-            "rating_loc": self.scaling_.loc,
-            "rating_scale": self.scaling_.scale,
-            **scale_arrays(self.scale_),
+            **self.unit_arrays(),
             **{f"ridge_{name}": value for name, value in self.ridge_._asdict().items()},
             **self.space_.arrays(),
         }
@@ -163,11 +158,9 @@ class Baseline(Fuser):
         arrays = fit.arrays
         self.adjustment_ = Adjustment(*(arrays[name] for name in Adjustment._fields))
         self.noise_, self.spread_ = arrays["noise"], arrays["spread"]
-        self.scaling_ = Scaling(arrays["rating_loc"], arrays["rating_scale"])
-        self.scale_ = restored_scale(arrays, len(fit.dimensions))
+        self.restore_units(fit)
         self.ridge_ = Ridge(*(arrays[f"ridge_{name}"] for name in Ridge._fields))
         self.space_ = restore_space(fit.features, arrays)
-        self.dimensions_, self.annotators_, self.trace_ = fit.dimensions, fit.annotators, fit.trace
         return self
 
     def _truths(self, ratings: Ratings) -> tuple[np.ndarray, np.ndarray]:

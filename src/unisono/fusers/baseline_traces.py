@@ -94,9 +94,7 @@ class SeriesAverage(Fuser):
 
     def predict_ratings(self, ratings: Ratings) -> Predictive:
         self.require_fitted()
-        shown, fitted = self.known_ratings(ratings), self.fitted_ratings()
-        if shown.items != fitted.items or not np.array_equal(shown.length, fitted.length):
-            raise DataError(f"{shown.source} is not about the recordings of the fit, frame by frame.")
+        shown = self.fitted_recordings(ratings)
         order = frame_order(shown)
         found = self.inner_.predict_ratings(as_frames(shown))
 

@@ -19,13 +19,10 @@ from unisono.fusers.baseline_traces import NOTES, as_frames, frame_order, frame_
 from unisono.fusers.fuser import Fuser, Given, Progress
 from unisono.fusers.fusion_results import Annotators, Fit, Fused
 from unisono.fusers.standardisation import (
-    Scaling,
     learn_space,
     places_by_label,
     pooled_scaling,
     restore_space,
-    restored_scale,
-    scale_arrays,
 )
 from unisono.fusers.trace_data import require_rated, require_series, to_known_series
 from unisono.maths.em_loop import EmTrace
@@ -158,9 +155,7 @@ class CourseFuser(Fuser):
 
     def predict_ratings(self, ratings: Ratings) -> Predictive:
         self.require_fitted()
-        shown, fitted = self.known_ratings(ratings), self.fitted_ratings()
-        if shown.items != fitted.items or not np.array_equal(shown.length, fitted.length):
-            raise DataError(f"{shown.source} is not about the recordings of the fit, frame by frame.")
+        shown = self.fitted_recordings(ratings)
         frames, order = as_frames(shown), frame_order(shown)
         places = frames.item_of, places_by_label(frames, self.annotators_)
         found = self.restored_prediction(predicted_ratings(self.prior_, *self._fitted_courses(), *places))
@@ -208,9 +203,7 @@ class CourseFuser(Fuser):
             **{f"ridge_{name}": value for name, value in self.ridge_._asdict().items()},
             "noise": self.noise_,
             "rate": np.array(self.rate_),
-            "rating_loc": self.scaling_.loc,
-            "rating_scale": self.scaling_.scale,
-            **scale_arrays(self.scale_),
+            **self.unit_arrays(),
             **self.space_.arrays(),
         }
 
@@ -223,10 +216,8 @@ class CourseFuser(Fuser):
         self.learnt_, self.prior_ = of("learnt_"), ItemParams(**of("prior_"))
         self.ridge_, self.noise_ = Ridge(**of("ridge_")), arrays["noise"]
         self.rate_ = float(arrays["rate"])
-        self.scaling_ = Scaling(arrays["rating_loc"], arrays["rating_scale"])
-        self.scale_ = restored_scale(arrays, len(fit.dimensions))
+        self.restore_units(fit)
         self.space_ = restore_space(fit.features, arrays)
-        self.dimensions_, self.annotators_, self.trace_ = fit.dimensions, fit.annotators, fit.trace
         return self
 
 

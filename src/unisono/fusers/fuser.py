@@ -18,7 +18,7 @@ import numpy as np
 from unisono.errors import ConvergenceWarning, DataError, NotFittedError, warn
 from unisono.fusers.fuser_settings import Parameterised
 from unisono.fusers.fusion_results import Annotators, Fit, Fused, SharedError
-from unisono.fusers.standardisation import FeatureSpace, Scaling
+from unisono.fusers.standardisation import FeatureSpace, Scaling, restored_scale, scale_arrays
 from unisono.maths.em_loop import EmTrace
 from unisono.maths.gold_slope import CERTAIN, Slope
 from unisono.maths.items.item_estimates import Predictive
@@ -210,6 +210,17 @@ class Fuser(Parameterised, ABC):
     def restore(self, fit: Fit) -> Self:
         """Takes the learned numbers from a saved fit."""
 
+    def unit_arrays(self) -> dict[str, np.ndarray]:
+        """The units and the scale of the ratings, for `arrays`."""
+        units = {"rating_loc": self.scaling_.loc, "rating_scale": self.scaling_.scale}
+        return units | scale_arrays(self.scale_)
+
+    def restore_units(self, fit: Fit) -> None:
+        """The same from a saved fit, with its labels and how estimation went."""
+        self.scaling_ = Scaling(fit.arrays["rating_loc"], fit.arrays["rating_scale"])
+        self.scale_ = restored_scale(fit.arrays, len(fit.dimensions))
+        self.dimensions_, self.annotators_, self.trace_ = fit.dimensions, fit.annotators, fit.trace
+
     @property
     def feature_columns(self) -> tuple[str, ...]:
         """The features it was fitted with."""
@@ -297,6 +308,13 @@ class Fuser(Parameterised, ABC):
         if missing:
             raise DataError(f"{ratings.source} has no ratings of {listed(missing)}, which the model was fitted on.")
         return ratings.select_dimensions(self.dimensions_)
+
+    def fitted_recordings(self, ratings: Ratings) -> Ratings:
+        """The same of traces, which have to be about the recordings of the fit, frame by frame."""
+        shown, fitted = self.known_ratings(ratings), self.fitted_ratings()
+        if shown.items != fitted.items or not np.array_equal(shown.length, fitted.length):
+            raise DataError(f"{shown.source} is not about the recordings of the fit, frame by frame.")
+        return shown
 
     def restored_prediction(self, predicted: Predictive) -> Predictive:
         """Predicted answers from standardised units to the user's."""

@@ -24,7 +24,7 @@ from unisono.fusers.gold_items import (
 )
 from unisono.fusers.item_posteriors import ItemPosteriors, estimated_truth, restore_calibration
 from unisono.fusers.item_preparation import Prepared, ends_arrays, restore_ends, typical_annotators
-from unisono.fusers.standardisation import Scaling, restore_space, restored_scale, scale_arrays, with_newcomer
+from unisono.fusers.standardisation import restore_space, with_newcomer
 from unisono.fusers.warm_start import evidence_counts
 from unisono.maths.em_loop import EmTrace, Stop, relative_change, run_em
 from unisono.maths.items.annotator_levels import tails
@@ -304,9 +304,7 @@ def learned_arrays(fuser: Joint) -> dict[str, np.ndarray]:
         "items_behind": np.array(fuser.items_behind_),
         **fuser.calibration_.arrays(),
         **ends_arrays(fuser.ends_),
-        "rating_loc": fuser.scaling_.loc,
-        "rating_scale": fuser.scaling_.scale,
-        **scale_arrays(fuser.scale_),
+        **fuser.unit_arrays(),
         **fuser.space_.arrays(),
     }
 
@@ -320,8 +318,5 @@ def restore_learned(fuser: Joint, fit: Fit) -> None:
     fuser.items_behind_ = int(arrays.get("items_behind", 0))
     fuser.ends_ = restore_ends(arrays)
     fuser.set_calibration(restore_calibration(arrays))
-    fuser.scaling_ = Scaling(arrays["rating_loc"], arrays["rating_scale"])
-    fuser.scale_ = restored_scale(arrays, len(fit.dimensions))
+    fuser.restore_units(fit)
     fuser.space_ = restore_space(fit.features, arrays)
-    fuser.dimensions_, fuser.annotators_ = fit.dimensions, fit.annotators
-    fuser.trace_ = fit.trace

@@ -19,13 +19,10 @@ from unisono.fusers.fuser_settings import ITERATIONS, TOLERANCE, Number
 from unisono.fusers.fusion_results import Annotators, Fit, Fused
 from unisono.fusers.item_estimation import sum_of_traces
 from unisono.fusers.standardisation import (
-    Scaling,
     learn_space,
     places_by_label,
     pooled_scaling,
     restore_space,
-    restored_scale,
-    scale_arrays,
 )
 from unisono.maths.em_loop import EmTrace, relative_change, run_em
 from unisono.maths.grouped_sums import grouped_correlation
@@ -203,9 +200,7 @@ class Published(Fuser):
         kept = {f"{name}_{i}": value for i, own in enumerate(self.params_) for name, value in own._asdict().items()}
         return {
             **kept,
-            "rating_loc": self.scaling_.loc,
-            "rating_scale": self.scaling_.scale,
-            **scale_arrays(self.scale_),
+            **self.unit_arrays(),
             **{f"ridge_{name}": value for name, value in self.ridge_._asdict().items()},
             **self.space_.arrays(),
         }
@@ -214,11 +209,9 @@ class Published(Fuser):
         arrays, D = fit.arrays, len(fit.dimensions)
         fields = self.Params._fields
         self.params_ = [self.Params(*(arrays[f"{f}_{i}"] for f in fields)) for i in range(len(self._blocks(D)))]
-        self.scaling_ = Scaling(arrays["rating_loc"], arrays["rating_scale"])
-        self.scale_ = restored_scale(arrays, D)
+        self.restore_units(fit)
         self.ridge_ = Ridge(*(arrays[f"ridge_{name}"] for name in Ridge._fields))
         self.space_ = restore_space(fit.features, arrays)
-        self.dimensions_, self.annotators_, self.trace_ = fit.dimensions, fit.annotators, fit.trace
         return self
 
 

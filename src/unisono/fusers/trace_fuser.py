@@ -14,7 +14,7 @@ import numpy as np
 from unisono.errors import DataError
 from unisono.fusers.fuser import Fuser, Given, OnState, Progress
 from unisono.fusers.fusion_results import Annotators, Fit, Fused
-from unisono.fusers.standardisation import Scaling, pooled_scaling, restored_scale, scale_arrays
+from unisono.fusers.standardisation import Scaling, pooled_scaling
 from unisono.fusers.trace_annotators import (
     describe_annotators,
     predicted_ratings,
@@ -165,9 +165,7 @@ class SeriesFuser(WorksOnParts, Fuser):
     def predict_ratings(self, ratings: Ratings) -> Predictive:
         """(S, D) what the annotators of these traces are expected to answer at every frame; values are not read."""
         self.require_fitted()
-        shown, fitted = self.known_ratings(ratings), self.fitted_ratings()
-        if shown.items != fitted.items or not np.array_equal(shown.length, fitted.length):
-            raise DataError(f"{shown.source} is not about the recordings of the fit, frame by frame.")
+        shown = self.fitted_recordings(ratings)
         mean, cov = self._fitted_truth()
         variance = np.diagonal(cov, axis1=1, axis2=2)
         data, newcomers = to_known_series(shown, self.scaling_, self._data.X, self.annotators_)
@@ -251,9 +249,7 @@ class SeriesFuser(WorksOnParts, Fuser):
         return {
             **{f"part{i}_{name}": value for i, part in enumerate(parts) for name, value in part.items()},
             "rate": np.array(self.rate_),
-            "rating_loc": self.scaling_.loc,
-            "rating_scale": self.scaling_.scale,
-            **scale_arrays(self.scale_),
+            **self.unit_arrays(),
             **self.frames_.arrays(),
         }
 
@@ -267,13 +263,11 @@ class SeriesFuser(WorksOnParts, Fuser):
             prefix = f"part{len(parts)}_"
             own = {name.removeprefix(prefix): value for name, value in arrays.items() if name.startswith(prefix)}
             parts.append(DimensionModel(tuple(own["dims"].tolist()), restore_model(own)))
-        self.parts_, self.trace_ = tuple(parts), fit.trace
+        self.parts_ = tuple(parts)
         self._truth, self._knows_gold = None, False
         self.rate_ = float(arrays["rate"])
-        self.scaling_ = Scaling(arrays["rating_loc"], arrays["rating_scale"])
-        self.scale_ = restored_scale(arrays, len(fit.dimensions))
+        self.restore_units(fit)
         self.frames_ = restore_frame_space(fit.features, arrays)
-        self.dimensions_, self.annotators_ = fit.dimensions, fit.annotators
         return self
 
     # ---- inside
