@@ -65,5 +65,23 @@ def test_ten_times_the_ratings_cost_ten_times_as_much():
     one, ten = (cost_model.extrapolated(2e-6, 1e9, J=J) for J in (1e8, 1e9))
 
     assert ten["core_hours"] == pytest.approx(10 * one["core_hours"])
-    assert ten["sums_gigabytes"] == pytest.approx(10 * one["sums_gigabytes"])
-    assert ten["AWS c7i.16xlarge"]["dollars"] == pytest.approx(10 * one["AWS c7i.16xlarge"]["dollars"])
+    dollars = [found["AWS c7i.16xlarge"]["dollars"] for found in (one, ten)]
+    assert 5 * dollars[0] < dollars[1] <= 10 * dollars[0]  # what the last levels of the tree cost stays the same
+
+
+def test_what_reaches_the_driver_does_not_grow_with_the_shards():
+    few, many = (cost_model.simulated(shards, 16) for shards in (40, 700))
+    for found in (few, many):
+        assert found["of the model"] == pytest.approx([1.0] * len(found["sums"]), abs=0.03)
+        assert found["judgements"] == found["shards"] * 400
+    assert many["to the driver"] == few["to the driver"]
+    assert many["sums"] == [88, 11, 2, 1]
+
+
+def test_what_travels_grows_with_the_annotators_and_not_with_the_ratings():
+    one, ten, wide = (
+        cost_model.travel_seconds(shards, 8, 32, cost_model.sent_up(K, 3), cost_model.sent_down(K, 3))
+        for shards, K in ((1_000, 20_000), (10_000, 20_000), (1_000, 200_000))
+    )
+    assert ten < 6 * one
+    assert wide == pytest.approx(10 * one)

@@ -1,5 +1,6 @@
 """Every executor does the same: shards are made by tasks, results come in order, and a dead worker costs no number."""
 
+import operator
 import os
 import platform
 import resource
@@ -30,7 +31,7 @@ from unisono.errors import EngineError, SettingsError
 from unisono.maths.series.trace_parts import split
 from unisono.paper.simulation import simulate_series
 from unisono.scale.cluster_executors import shared_out
-from unisono.scale.executors import Residents, Shard, Task, open_engine, pairwise_sum, run_tasks
+from unisono.scale.executors import Residents, Shard, Task, added, open_engine, pairwise_sum, run_tasks, summed_up
 
 SIZES = [5, 50, 500, 7, 70, 3, 1]
 
@@ -247,3 +248,33 @@ def test_a_local_cluster_that_cannot_start_says_what_a_script_needs():
     done = subprocess.run([sys.executable, "-"], input=code, capture_output=True, text=True, check=False)
     assert "EngineError: Workers of a local Dask cluster could not be started" in done.stderr
     assert "__name__ == '__main__'" in done.stderr
+
+
+def test_sums_are_one_tree_whoever_adds(executor):
+    """The same bits as pair by pair, with neighbours summed by one worker or not, and though a worker dies."""
+    for count in (1, 2, 7, 40, 203):
+        shards = executor.load([Task(numbers, (seed, 3 + seed % 4, None)) for seed in range(count)])
+        expected = pairwise_sum([moved_sum(numbers(seed, 3 + seed % 4), 0.1) for seed in range(count)], operator.add)
+        assert executor.total(moved_sum, shards, 0.1, add=operator.add) == expected
+        executor.forget(shards)
+
+
+def test_a_worker_that_dies_within_a_tree_costs_no_bit(executor, tmp_path):
+    if executor.name == "serial":
+        pytest.skip("the only worker is the test itself")
+    shards = executor.load([Task(numbers, (seed, 5, None)) for seed in range(40)])
+    expected = pairwise_sum([moved_sum(numbers(seed, 5), 0.0) for seed in range(40)], operator.add)
+    assert executor.total(sum_once_the_worker_died, shards, str(tmp_path / "died"), add=operator.add) == expected
+    assert (tmp_path / "died").exists()
+
+
+@pytest.mark.parametrize("count", [*range(1, 40), 64, 65, 127, 200, 513])
+@pytest.mark.parametrize("size", [1, 2, 4, 8])
+def test_groups_of_neighbours_are_the_same_tree(count, size):
+    leaves = [str(n) for n in range(count)]
+    groups = [pairwise_sum(leaves[start : start + size], bracketed) for start in range(0, count, size)]
+    assert summed_up(groups, lambda parts: added(bracketed, *parts)) == pairwise_sum(leaves, bracketed)
+
+
+def bracketed(one, other):
+    return f"({one}{other})"

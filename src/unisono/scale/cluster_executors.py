@@ -15,12 +15,22 @@ import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from typing import Any
 
 from unisono.errors import EngineError, SettingsError
-from unisono.scale.executors import KEEP_FREED, Executor, Shard, forget, visit
+from unisono.scale.executors import (
+    KEEP_FREED,
+    Executor,
+    Shard,
+    added,
+    forget,
+    leaf_size,
+    summed_up,
+    visit,
+    visit_neighbours,
+)
 
 LOCAL = {
     # Shards stay where they are: to steal the work on one means to read it again.
@@ -64,20 +74,45 @@ class DaskExecutor(Executor):
             ) from None
 
     def _map(self, function: Callable[..., Any], shards: Sequence[Shard], parameters: tuple[Any, ...]) -> Iterator[Any]:
-        try:
-            homes = shared_out(len(shards), self._workers())
+        with self._watched():
+            size, homes = self._homes(len(shards))
             # Parameters are the result of a task of their own: they reach a worker once, and can be made again.
             told = self.client.submit(_same, parameters, pure=False)
             futures = [
-                self.client.submit(
-                    visit, shard, function, told, workers=[home], allow_other_workers=True, pure=False, retries=1
-                )
-                for home, shard in zip(homes, shards, strict=True)
+                self._begun(homes[place // size], visit, shard, function, told) for place, shard in enumerate(shards)
             ]
             for done in range(len(shards)):
                 result = futures[done].result()
                 futures[done] = None  # the worker need not keep what has been taken
                 yield result
+
+    def total(
+        self, function: Callable[..., Any], shards: Sequence[Shard], *parameters: Any, add: Callable[[Any, Any], Any]
+    ) -> Any:
+        with self._watched():
+            size, homes = self._homes(len(shards))
+            told = self.client.submit(_same, parameters, pure=False)
+            groups = (shards[start : start + size] for start in range(0, len(shards), size))
+            leaves = [
+                self._begun(home, visit_neighbours, group, function, told, add)
+                for home, group in zip(homes, groups, strict=True)
+            ]
+            return summed_up(leaves, lambda parts: self.client.submit(added, add, *parts, pure=False)).result()
+
+    def _begun(self, home: str, *task: Any) -> Any:
+        """A task for this worker, or another one if it dies."""
+        return self.client.submit(*task, workers=[home], allow_other_workers=True, pure=False, retries=1)
+
+    def _homes(self, shards: int) -> tuple[int, list[str]]:
+        """How many neighbours stay together, and the worker of each such group."""
+        workers = self._workers()
+        size = leaf_size(shards, len(workers))
+        return size, shared_out(-(-shards // size), workers)
+
+    @contextmanager
+    def _watched(self) -> Iterator[None]:
+        try:
+            yield
         except self._lost() as error:
             raise EngineError(
                 f"The Dask cluster at {self.address} was lost ({type(error).__name__}: {error}). Start it again."
@@ -153,16 +188,37 @@ class RayExecutor(Executor):
 
     def _map(self, function: Callable[..., Any], shards: Sequence[Shard], parameters: tuple[Any, ...]) -> Iterator[Any]:
         ray = self._ray
-        try:
-            told = ray.put(parameters)
+        with self._watched():
+            told, size = ray.put(parameters), leaf_size(len(shards), len(self.actors))
             waiting: list[Any] = [
-                self.actors[place % len(self.actors)].visit.remote(shard, function, told)
-                for place, shard in enumerate(shards)
+                self._actor(place // size).visit.remote(shard, function, told) for place, shard in enumerate(shards)
             ]
             for done in range(len(shards)):
                 result = ray.get(waiting[done])
                 waiting[done] = None
                 yield result
+
+    def total(
+        self, function: Callable[..., Any], shards: Sequence[Shard], *parameters: Any, add: Callable[[Any, Any], Any]
+    ) -> Any:
+        ray = self._ray
+        with self._watched():
+            told, size = ray.put(parameters), leaf_size(len(shards), len(self.actors))
+            leaves = [
+                self._actor(start // size).total.remote(shards[start : start + size], function, told, add)
+                for start in range(0, len(shards), size)
+            ]
+            join = ray.remote(num_cpus=0)(added).remote
+            return ray.get(summed_up(leaves, lambda parts: join(add, *parts)))
+
+    def _actor(self, place: int) -> Any:
+        return self.actors[place % len(self.actors)]
+
+    @contextmanager
+    def _watched(self) -> Iterator[None]:
+        ray = self._ray
+        try:
+            yield
         except ray.exceptions.RayTaskError as error:
             raise error.cause from None  # what the function itself raised
         except (ray.exceptions.RaySystemError, ray.exceptions.RayActorError, ConnectionError) as error:
@@ -186,6 +242,15 @@ class _Worker:
 
     def visit(self, shard: Shard, function: Callable[..., Any], parameters: tuple[Any, ...]) -> Any:
         return visit(shard, function, parameters)
+
+    def total(
+        self,
+        shards: Sequence[Shard],
+        function: Callable[..., Any],
+        parameters: tuple[Any, ...],
+        add: Callable[..., Any],
+    ) -> Any:
+        return visit_neighbours(shards, function, parameters, add)
 
     def forget(self, keys: Sequence[str]) -> None:
         forget(keys)

@@ -8,7 +8,8 @@ A shard is made by a task, a function with its arguments, and known by its place
 does not hold it makes it by its task: after a worker died, when one joined, or when memory was short. Shards never
 travel; parameters go to the workers, small results come back. Which worker does what is of no influence on results:
 functions are pure, how many shards there are is a matter of the data, results come in the order of the shards, and
-sums are always added in the same order. Every engine works on shards through `visit`, in whatever process it is. The
+sums are added as a tree of pairs that the number of shards alone decides: on a cluster by the workers, so that one sum
+reaches the driver. Every engine works on shards through `visit`, in whatever process it is. The
 executor that does everything itself, one shard after the other, is here.
 
 `run_tasks` does many independent tasks, here or by an executor; the results come in the order of the tasks, whoever did
@@ -18,6 +19,7 @@ number of workers cannot matter. `open_engine` gives an executor by its name.
 
 from __future__ import annotations
 
+import io
 import os
 import pickle
 import sys
@@ -101,6 +103,12 @@ class Executor(ABC):
             if on_shard is not None:
                 on_shard(done, len(shards))
 
+    def total(
+        self, function: Callable[..., Any], shards: Sequence[Shard], *parameters: Any, add: Callable[[Any, Any], Any]
+    ) -> Any:
+        """The sum over shards of `function(shard, *parameters)`, by a tree that their number alone decides."""
+        return pairwise_sum(self.map(function, shards, *parameters), add)
+
     @abstractmethod
     def _map(self, function: Callable[..., Any], shards: Sequence[Shard], parameters: tuple[Any, ...]) -> Iterator[Any]:
         """The results in the order of the shards."""
@@ -131,8 +139,18 @@ def packed(value: Any) -> bytes:
 
 def _prepared(path: str, prepare: Callable[[Any], Any]) -> Any:
     """What the driver wrote, prepared by the worker that needs it."""
+    return prepare(pickle.loads(_bytes_of(path)))
+
+
+def array_at(path: str) -> np.ndarray:
+    """What `put_array` wrote."""
+    found: np.ndarray = np.load(io.BytesIO(_bytes_of(path)), allow_pickle=False)
+    return found
+
+
+def _bytes_of(path: str) -> bytes:
     try:
-        return prepare(pickle.loads(Path(path).read_bytes()))
+        return Path(path).read_bytes()
     except FileNotFoundError:
         raise EngineError(
             f"A worker does not see {path}. Workers on other machines need a folder that all of them see under the "
@@ -236,6 +254,36 @@ def pairwise_sum(parts: Iterable[Part], add: Callable[[Part, Part], Part]) -> Pa
     while waiting:
         total = add(waiting.pop()[1], total)
     return total
+
+
+FAN = 8  # numerical: sums that are added at once; a power of two, so that the tree is that of `pairwise_sum`
+
+
+def leaf_size(shards: int, workers: int) -> int:
+    """Neighbours whose sum one worker finds, few enough that all workers have several; sums do not depend on it."""
+    size = 1
+    while size < FAN and shards >= 8 * size * workers:
+        size *= 2
+    return size
+
+
+def visit_neighbours(
+    shards: Sequence[Shard], function: Callable[..., Any], parameters: tuple[Any, ...], add: Callable[[Any, Any], Any]
+) -> Any:
+    """The sum over some shards that this process holds, or makes."""
+    return pairwise_sum((visit(shard, function, parameters) for shard in shards), add)
+
+
+def added(add: Callable[[Any, Any], Any], *parts: Any) -> Any:
+    """Sums of neighbours as one."""
+    return pairwise_sum(parts, add)
+
+
+def summed_up(parts: list[Any], join: Callable[[list[Any]], Any]) -> Any:
+    """One sum of many, FAN at a time, by whoever `join`s them."""
+    while len(parts) > 1:
+        parts = [join(parts[start : start + FAN]) for start in range(0, len(parts), FAN)]
+    return parts[0]
 
 
 def add_fields(one: Any, other: Any) -> Any:

@@ -28,7 +28,7 @@ from unisono.maths.copies.copy_meetings import (
 )
 from unisono.maths.copies.copy_pairs import FirstJudgement, first_judgement
 from unisono.maths.copies.copy_sets import Opinions, find_opinions, opinions_of
-from unisono.scale.executors import Executor, Shard, pairwise_sum
+from unisono.scale.executors import Executor, Shard
 from unisono.scale.shard_parts import Look, Part
 
 SKETCH = 64  # convention: answers in a sketch; of two who share half of their answers it shows about twenty
@@ -58,7 +58,7 @@ def find_copies(executor: Executor, parts: list[Shard], look: Look) -> Opinions:
         doubtful = first.doubtful()
     else:
         first = _neighbours(executor, parts, look)
-        sketches = pairwise_sum(executor.map(_sketches, parts), _joined_sketches)
+        sketches = executor.total(_sketches, parts, add=_joined_sketches)
         doubtful = np.concatenate([_sharing(sketch, K) for sketch in sketches])
         doubtful = np.unique(doubtful, axis=0)
     fewer, every = comparable(doubtful, look.given, D)

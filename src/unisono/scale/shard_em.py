@@ -17,6 +17,7 @@ import zipfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -39,9 +40,8 @@ from unisono.maths.items.judgement_weights import (
     errors_under,
     reweighed,
 )
-from unisono.scale.executors import pairwise_sum
 from unisono.scale.shard_parts import ItemShard
-from unisono.scale.shard_sums import ProfileSums, ShardRows, everywhere, joined_profiles
+from unisono.scale.shard_sums import KeyedStats, ProfileSums, ShardRows, joined_profiles, joined_stats
 from unisono.tables.atomic_files import atomic_path
 
 FILE = "checkpoint.npz"
@@ -257,37 +257,45 @@ class _Steps:
 
     def statistics(self) -> Stats:
         """Sufficient statistics of all shards, by the profiles of the whole crowd."""
-        found = self._ask(e_step, self.history[-1], self.gold, self.weighed)
-        total: Stats = pairwise_sum((everywhere(self.rows.keys, part) for part in found), Stats.__add__)
-        return total
+        found: KeyedStats = self._total(joined_stats, e_step, self.history[-1], self.gold, self.weighed)
+        return found.stats
 
     def reweighed(self, params: ItemParams) -> Weights:
         """Precisions of judgements and items under parameters that a step has led to."""
-        nu = best_freedom(pairwise_sum(self._ask(slips, params), np.add))
-        tails = best_of_items(pairwise_sum(self._ask(unclear, params, nu), np.add))
-        sums = pairwise_sum(self._ask(weigh, params, nu, tails), joined_profiles)
+        nu = best_freedom(self._total(np.add, slips, params))
+        tails = best_of_items(self._total(np.add, unclear, params, nu))
+        sums = self._total(joined_profiles, weigh, params, nu, tails)
         nothing, found = np.zeros(0), np.array([nu, *tails])
         self.history.append(params._replace(tails=found))
         return Weights(nothing, nothing, found, sums.Sy, sums.Syy, sums.own)
 
     def largest_move(self, params: tuple[ItemParams, ItemParams], probes: tuple[np.ndarray, np.ndarray]) -> float:
         """The largest change of a truth between the last two E-steps."""
-        return float(max(self._ask(largest_move, params, probes, self.gold, self.weighed)))
+        return float(self._total(max, largest_move, params, probes, self.gold, self.weighed))
 
     def end(self) -> None:
         if self.weighed:
             list(self.rows.executor.map(drop, self.rows.shards, self._run))
 
-    def _ask(self, function: Callable[..., Any], *arguments: Any) -> Iterator[Any]:
-        """The answers of all shards; one that has lost its weights finds them again first."""
+    def _total(self, add: Callable[[Any, Any], Any], function: Callable[..., Any], *arguments: Any) -> Any:
+        """The sum over all shards; those that have lost their weights find them again first."""
+        executor, shards = self.rows.executor, self.rows.shards
         asked = self._run, self._n, *arguments
-        for shard, found in zip(
-            self.rows.shards, self.rows.executor.map(function, self.rows.shards, *asked), strict=True
-        ):
-            while found is None:
-                list(self.rows.executor.map(replay, [shard], self._run, self.history))
-                (found,) = self.rows.executor.map(function, [shard], *asked)
-            yield found
+        while isinstance(found := executor.total(function, shards, *asked, add=partial(_unless_lost, add)), Lost):
+            # All are asked, so that each is where it will be asked again.
+            list(executor.map(replay, shards, self._run, self.history, found.shards))
+        return found
+
+
+class Lost(NamedTuple):
+    """Shards, by their first items, that have lost their weights."""
+
+    shards: tuple[int, ...]
+
+
+def _unless_lost(add: Callable[[Any, Any], Any], one: Any, other: Any) -> Any:
+    lost = [part for part in (one, other) if isinstance(part, Lost)]
+    return Lost(sum((part.shards for part in lost), ())) if lost else add(one, other)
 
 
 @dataclass
@@ -313,53 +321,56 @@ def _kept(shard: ItemShard, run: str, step: int) -> Weighed | None:
 
 def e_step(
     shard: ItemShard, run: str, n: int, params: ItemParams, gold: np.ndarray | None, weighed: bool
-) -> tuple[np.ndarray, Stats] | None:
+) -> KeyedStats | Lost:
     """Sufficient statistics of a shard by profile, with the keys of its profiles; its truths are kept."""
     if not weighed:
         mean, stats = expectation(shard.with_known(gold), params)
         shard.means = dict([*shard.means.items(), (f"{run}-{n}", mean)][-2:])
-        return shard.keys, stats
+        return KeyedStats(shard.keys, stats)
     own = _kept(shard, run, n)
     if own is None:
-        return None
+        return Lost((shard.first,))
     mean, stats = expectation(own.weights.of(shard.data), params)
     own.means = {step: found for step, found in own.means.items() if step == n - 1} | {n: mean}
-    return shard.keys, stats
+    return KeyedStats(shard.keys, stats)
 
 
-def slips(shard: ItemShard, run: str, n: int, params: ItemParams) -> np.ndarray | None:
+def slips(shard: ItemShard, run: str, n: int, params: ItemParams) -> np.ndarray | Lost:
     """What says how often judgements of a shard slip."""
     own = _kept(shard, run, n)
     if own is None:
-        return None
+        return Lost((shard.first,))
     own.errors = errors_under(shard.data, params, own.weights)
     return own.errors.slips()
 
 
-def unclear(shard: ItemShard, run: str, n: int, params: ItemParams, nu: float) -> np.ndarray | None:
+def unclear(shard: ItemShard, run: str, n: int, params: ItemParams, nu: float) -> np.ndarray | Lost:
     """What says how unclear items of a shard are, when judgements slip so often."""
     own = _kept(shard, run, n)
     if own is None:
-        return None
+        return Lost((shard.first,))
     own.judged = (own.errors or errors_under(shard.data, params, own.weights)).judged(nu)
     return own.judged.unclear()
 
 
 def weigh(
     shard: ItemShard, run: str, n: int, params: ItemParams, nu: float, tails: tuple[float, float]
-) -> ProfileSums | None:
+) -> ProfileSums | Lost:
     """Weighed sums of the ratings of a shard, whose judgements and items have their precisions from now on."""
-    own = _kept(shard, run, n)
+    own = _kept(shard, run, n) or _kept(shard, run, n + 1)  # who has done it is asked again where others were lost
     if own is None:
-        return None
-    judged = own.judged or errors_under(shard.data, params, own.weights).judged(nu)
-    weights = judged.weights(*tails)
-    _weighed[run, shard.first] = Weighed(n + 1, weights, own.means)
+        return Lost((shard.first,))
+    if own.step == n:
+        judged = own.judged or errors_under(shard.data, params, own.weights).judged(nu)
+        own = _weighed[run, shard.first] = Weighed(n + 1, judged.weights(*tails), own.means)
+    weights = own.weights
     return ProfileSums(shard.keys, shard.data.judgements, weights.Sy, weights.Syy, weights.log_density)
 
 
-def replay(shard: ItemShard, run: str, history: Sequence[ItemParams]) -> bool:
-    """Finds the weights of a shard, and the truths of the last E-steps, by the parameters of all steps."""
+def replay(shard: ItemShard, run: str, history: Sequence[ItemParams], lost: Sequence[int]) -> None:
+    """Finds the weights of a lost shard, and the truths of the last E-steps, by the parameters of all steps."""
+    if shard.first not in lost:
+        return
     own = Weighed(0, equal_weights(shard.data))
     for n, params in enumerate(history):
         if n:
@@ -367,7 +378,6 @@ def replay(shard: ItemShard, run: str, history: Sequence[ItemParams]) -> bool:
         if n >= len(history) - 3:
             own.means[n] = expectation(own.weights.of(shard.data), params)[0]
     _weighed[run, shard.first] = own
-    return True
 
 
 def drop(shard: ItemShard, run: str) -> None:
@@ -383,12 +393,12 @@ def largest_move(
     probes: tuple[np.ndarray, np.ndarray],
     gold: np.ndarray | None,
     weighed: bool,
-) -> float | None:
+) -> float | Lost:
     """The largest change of a truth of the shard between two E-steps, each in the coordinates that its probe says."""
     if weighed:
         own = _kept(shard, run, n + 1)
         if own is None or not {n - 1, n} <= set(own.means):
-            return None
+            return Lost((shard.first,))
         means = [own.means[n - 1], own.means[n]]
     else:
         data, kept = shard.with_known(gold), [shard.means.get(f"{run}-{step}") for step in (n - 1, n)]

@@ -20,6 +20,7 @@ from unisono.maths.copies.copy_sets import one_voice
 from unisono.maths.items.item_data import Cuts, ItemData, Scores, of_dimensions, prepare, profile_keys
 from unisono.maths.raters.rater_diagnosis import answer_ranges
 from unisono.maths.rating_values import close_pairs
+from unisono.scale.executors import array_at
 from unisono.scale.shard_folder import read_part
 from unisono.tables.coverage_and_outliers import Fence, left_aside
 
@@ -92,7 +93,7 @@ def make_part(source: Source) -> Part:
     if source.fence is not None and source.rule is not None:
         value = np.where(source.fence.crossed(value) & ~source.rule[annotator_of], np.nan, value)
     who = annotator_of.astype(np.int32)
-    features = np.load(source.features, allow_pickle=False) if source.features else None
+    features = array_at(source.features) if source.features else None
     return Part(value, item_of.astype(np.int32), who, M, K + source.silent, source.first, features, source.known)
 
 

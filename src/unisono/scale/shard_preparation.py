@@ -18,7 +18,7 @@ from unisono.fusers.standardisation import feature_values
 from unisono.maths.copies.copy_sets import Disputes, disputes, voice_sums
 from unisono.maths.grouped_sums import PairedSums, add_paired, segment_sum
 from unisono.maths.structure_words import Counting
-from unisono.scale.executors import Executor, Shard, Task, add_fields, pairwise_sum
+from unisono.scale.executors import Executor, Shard, Task, add_fields
 from unisono.scale.shard_folder import ShardFolder, item_labels
 from unisono.scale.shard_parts import Known, Look, Part, Source, Tally, groups_of, make_part
 from unisono.scale.sharded_default import Counted, look_at_all
@@ -136,8 +136,8 @@ def counted_of(
     if how == "keep" or not copies.sets:
         return as_they_are, False
     kept, place = np.unique(copies.voice, return_inverse=True)
-    sums = pairwise_sum(executor.map(_voice_sums, parts, place), add_paired)
-    distance = pairwise_sum(executor.map(_disputes, parts, place, sums), add_fields).distance()
+    sums = executor.total(_voice_sums, parts, place, add=add_paired)
+    distance = executor.total(_disputes, parts, place, sums, add=add_fields).distance()
     one_voice = [source._replace(voice=place, distance=distance) for source in sources]
     merged = executor.load([Task(make_part, (source,)) for source in one_voice])
     seen, answers = look_at_all(executor, merged)
@@ -155,7 +155,7 @@ def without_wild_answers(
     """The ratings without answers that nobody can have meant, and what is to be said of these."""
     inner = [tally.inner() for tally in counted.tallies]
     fence = fence_of(inner, counted.look.numbers.tolist(), counted.scale)
-    crossed = pairwise_sum(executor.map(_crossings, counted.parts, fence), np.add)
+    crossed = executor.total(_crossings, counted.parts, fence, add=np.add)
     rule = by_rule(crossed, counted.look.answered)
     if not (crossed * ~rule).any():
         return counted, []
@@ -230,7 +230,7 @@ def _unusual_values(
         low, high = bounds_from(percentiles, number)
         if low <= seen[0] and seen[1] <= high:
             continue
-        found = pairwise_sum(executor.map(_outside, parts, d, low, high, float(percentiles[1])), _joined)
+        found = executor.total(_outside, parts, d, low, high, float(percentiles[1]), add=_joined)
         worst = found.worst, folder.annotators[found.who], item_name(folder, found.item)
         names = tuple(folder.annotators[k] for k in found.annotators.tolist())
         yield unusual_alert(folder.dimensions[d], found.many, (found.low, found.high), worst, names)
@@ -248,7 +248,7 @@ def wild_alerts(
     """About answers beyond the fence of annotators who do not answer there as a `rule` (K, D)."""
     for d, (low, high) in enumerate(zip(*fence, strict=True)):
         middle = float(tallies[d].quantiles([0.5])[0]) if len(tallies[d].value) else 0.0
-        found = pairwise_sum(executor.map(_outside, parts, d, low, high, middle, rule[:, d]), _joined)
+        found = executor.total(_outside, parts, d, low, high, middle, rule[:, d], add=_joined)
         if found.many:
             worst = found.worst, annotators[found.who], item_name(folder, found.item)
             names = tuple(annotators[k] for k in found.annotators.tolist())

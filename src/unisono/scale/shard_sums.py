@@ -86,9 +86,7 @@ def joined_moments(one: Moments, other: Moments) -> Moments:
 
 def units_of_parts(executor: Executor, parts: list[Shard], largest: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Location (D,) and scale (D,) of all ratings; `largest` (D,) absolute answers."""
-    found = pairwise_sum(
-        executor.map(_part_moments, parts, np.where(largest > 0, largest, 1.0)), AnnotatorMoments.__add__
-    )
+    found = executor.total(_part_moments, parts, np.where(largest > 0, largest, 1.0), add=AnnotatorMoments.__add__)
     return units(found, largest)
 
 
@@ -98,7 +96,7 @@ def _part_moments(part: Part, unit: np.ndarray) -> AnnotatorMoments:
 
 def find_phases(executor: Executor, parts: list[Shard], d: int, ends: Ends, step: float) -> Phases:
     """Of the answers of all parts to one dimension."""
-    found: Phases = pairwise_sum(executor.map(_part_phases, parts, d, ends, step), Phases.__add__)
+    found: Phases = executor.total(_part_phases, parts, d, ends, step, add=Phases.__add__)
     return found
 
 
@@ -125,14 +123,14 @@ class ShardRows:
         self.known = sum(len(source.known.item) for source in sources if source.known is not None)
         self._made_of = sources, units, scores, K
         self._parts: list[ShardRows] = []
-        sums = pairwise_sum(executor.map(_crowd_sums, self.shards), joined_profiles)
+        sums = executor.total(_crowd_sums, self.shards, add=joined_profiles)
         self.keys = sums.keys
         data = rows_elsewhere(sums.keys, sums.judgements, sums.Sy, sums.Syy, scores, K)
         self.data = data._replace(usual=units.usual, elsewhere=self)
 
     def total(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """The sum over shards of `function(data, *arguments)`."""
-        return pairwise_sum(self.executor.map(_of_data, self.shards, function, arguments), operator.add)
+        return self.executor.total(_of_data, self.shards, function, arguments, add=operator.add)
 
     def of_dimensions(self, dims: Sequence[int] | np.ndarray) -> ItemData:
         """The same ratings on some of the dimensions, in shards of their own."""
@@ -163,30 +161,45 @@ def _known_truths(shard: ItemShard, params: ItemParams, gold: np.ndarray | None)
     return shard.place, posterior(known, params).mean
 
 
-def everywhere(keys: np.ndarray, found: tuple[np.ndarray, Stats]) -> Stats:
-    """Statistics of one shard at the places that its profiles have among all (`keys`)."""
-    own, stats = found
-    place = np.searchsorted(keys, own)
-    given = stats.Saa, stats.Sya, stats.Dyy
-    Saa, Sya, Dyy = (np.zeros((len(keys), *part.shape[1:])) for part in given)
-    Saa[place], Sya[place], Dyy[place] = given
-    return Stats(Saa, Sya, stats.items, stats.Sza, stats.loglik, Dyy)
-
-
 def _crowd_sums(shard: ItemShard) -> ProfileSums:
     data = shard.data
     return ProfileSums(shard.keys, data.judgements, data.Sy, data.Syy)
 
 
+class KeyedStats(NamedTuple):
+    """Sufficient statistics by profile, and the keys of the profiles (U,)."""
+
+    keys: np.ndarray
+    stats: Stats
+
+
 def joined_profiles(one: ProfileSums, other: ProfileSums) -> ProfileSums:
-    keys, place = np.unique(np.concatenate([one.keys, other.keys]), return_inverse=True)
-    parts = []
-    for a, b in zip(one[1:4], other[1:4], strict=True):
+    keys, (judgements, Sy, Syy) = _added_by_key(one.keys, one[1:4], other.keys, other[1:4])
+    return ProfileSums(keys, judgements, Sy, Syy, one.own + other.own)
+
+
+def joined_stats(one: KeyedStats, other: KeyedStats) -> KeyedStats:
+    pair = one.stats, other.stats
+    a, b = ((stats.Saa, stats.Sya, stats.Dyy) for stats in pair)
+    keys, (Saa, Sya, Dyy) = _added_by_key(one.keys, a, other.keys, b)
+    items, Sza = (getattr(pair[0], name) + getattr(pair[1], name) for name in ("items", "Sza"))
+    return KeyedStats(keys, Stats(Saa, Sya, items, Sza, pair[0].loglik + pair[1].loglik, Dyy))
+
+
+def _added_by_key(
+    one: np.ndarray, parts: Sequence[np.ndarray], other: np.ndarray, more: Sequence[np.ndarray]
+) -> tuple[np.ndarray, list[np.ndarray]]:
+    """Arrays of profiles with these keys, added; profiles that one side alone has stay."""
+    if np.array_equal(one, other):  # as is usual where shards are large
+        return one, [a + b for a, b in zip(parts, more, strict=True)]
+    keys, place = np.unique(np.concatenate([one, other]), return_inverse=True)
+    found = []
+    for a, b in zip(parts, more, strict=True):
         total = np.zeros((len(keys), *a.shape[1:]))
         total[place[: len(a)]] += a
         total[place[len(a) :]] += b
-        parts.append(total)
-    return ProfileSums(keys, parts[0], parts[1], parts[2], one.own + other.own)
+        found.append(total)
+    return keys, found
 
 
 def find_signal(rows: ShardRows) -> tuple[SharedSignal, np.ndarray]:
@@ -194,7 +207,7 @@ def find_signal(rows: ShardRows) -> tuple[SharedSignal, np.ndarray]:
     data = rows.data
     n = data.answers()
     means = AnnotatorMeans(n, data.by_annotator(data.Sy) / np.maximum(n, 1))
-    sums, products = pairwise_sum(rows.executor.map(_signal_sums, rows.shards, means), _added)
+    sums, products = rows.executor.total(_signal_sums, rows.shards, means, add=_added)
     return signal_from(sums), correlation_from(products)
 
 
@@ -212,11 +225,11 @@ def find_diagnosis(
     data, executor, shards = rows.data, rows.executor, rows.shards
     numbers = data.answers()
     offset = annotator_levels(profile_moments(data)).offset
-    moments = pairwise_sum(executor.map(_even_moments, shards, offset), np.add)
+    moments = executor.total(_even_moments, shards, offset, add=np.add)
     first = FirstLook(signal, correlation, log_sameness(*ranges, numbers, equal_pairs), kurtosis_from(*moments))
 
     def sums_at(params: ItemParams) -> Sums:
-        found: Sums = pairwise_sum(executor.map(style_sums, shards, params), joined_sums)
+        found: Sums = executor.total(style_sums, shards, params, add=joined_sums)
         return found
 
     return settled_diagnosis(data, first, sums_at)
@@ -257,7 +270,7 @@ class Sweep(NamedTuple):
     answers: Sums  # of annotators, against the truths of the others
     left_out: np.ndarray  # (K, D) sums of the variances of these truths
     ratings: ProfileSums  # as they are read and weighed
-    stats: Stats  # by the profiles of the whole crowd
+    stats: KeyedStats
 
 
 def read_by(rows: ShardRows, seen: Sweep) -> ItemData:
@@ -267,9 +280,7 @@ def read_by(rows: ShardRows, seen: Sweep) -> ItemData:
 
 def sweep(rows: ShardRows, params: ItemParams, typical: Typical | None, gold: np.ndarray | None = None) -> Sweep:
     """One sweep over all shards; `typical` annotators on a scale that ends, `gold` (G, D) among the observations."""
-    parts = rows.executor.map(_sweep, rows.shards, params, typical, gold)
-    found = (part._replace(stats=everywhere(rows.keys, (part.ratings.keys, part.stats))) for part in parts)
-    total: Sweep = pairwise_sum(found, _joined_sweeps)
+    total: Sweep = rows.executor.total(_sweep, rows.shards, params, typical, gold, add=_joined_sweeps)
     return total
 
 
@@ -319,7 +330,7 @@ def _sweep(shard: ItemShard, params: ItemParams, typical: Typical | None, gold: 
         centred_sums(data.value, others.mean, data.annotator_of, data.K),
         left_out_variances(read, params, variance),
         ProfileSums(shard.keys, read.judgements, read.Sy, read.Syy),
-        expectation(read, params)[1],
+        KeyedStats(shard.keys, expectation(read, params)[1]),
     )
 
 
@@ -333,7 +344,7 @@ def _joined_sweeps(one: Sweep, other: Sweep) -> Sweep:
         joined_sums(one.answers, other.answers),
         one.left_out + other.left_out,
         joined_profiles(one.ratings, other.ratings),
-        one.stats + other.stats,
+        joined_stats(one.stats, other.stats),
     )
 
 
@@ -369,14 +380,14 @@ def find_space(executor: Executor, parts: list[Shard], columns: tuple[str, ...],
     if not columns:
         none = no_features(M)
         return FeatureSpace((), identity_scaling(0), none.V, none.center, none.l), none
-    largest = pairwise_sum(executor.map(_largest_features, parts), np.maximum)
+    largest = executor.total(_largest_features, parts, add=np.maximum)
     unit = np.where(largest > 0, largest, 1.0)
-    found = pairwise_sum(executor.map(_feature_moments, parts, unit), joined_moments)
+    found = executor.total(_feature_moments, parts, unit, add=joined_moments)
     sd = np.sqrt(found.squares / found.n)
     scale = np.where(largest > 0, np.where(sd > NO_SPREAD, sd, 1.0) * unit, 1.0)
     scaling = Scaling(found.mean * unit, scale)
     center = np.zeros(len(columns))
-    products = pairwise_sum(executor.map(_feature_products, parts, scaling), np.add)
+    products = executor.total(_feature_products, parts, scaling, add=np.add)
     scores = scores_elsewhere(products, center, M)
     return FeatureSpace(columns, scaling, scores.V, scores.center, scores.l), scores
 

@@ -45,7 +45,7 @@ from unisono.maths.items.item_variances import own_noise
 from unisono.maths.raters.rater_diagnosis import Diagnosis
 from unisono.maths.raters.rater_signal import SharedSignal
 from unisono.maths.rating_values import SAME_ANSWER
-from unisono.scale.executors import Executor, Shard, pairwise_sum
+from unisono.scale.executors import Executor, Shard
 from unisono.scale.shard_em import Checkpoint, Climber
 from unisono.scale.shard_folder import ShardFolder
 from unisono.scale.shard_parts import Look, Source, Tally, Units
@@ -220,7 +220,7 @@ def _learned(
         ends = standardised_ends(counted.scale, fuser.scaling_)
         set_level(fuser, known, estimates(rows, estimate.params, typical, fuser.calibration_, ends))
         seen = sweep(rows, fuser.params_, fuser.ends_)
-    noise = own_noise(read_by(rows, seen), seen.stats, fuser.params_, Priors().noise_numbers)
+    noise = own_noise(read_by(rows, seen), seen.stats.stats, fuser.params_, Priors().noise_numbers)
     left_out = seen.left_out / np.maximum(rows.data.answers(), 1)
     return Found(fuser, rows, work.units, noise, agreement_of(seen.answers), left_out, turned)
 
@@ -254,8 +254,8 @@ def look_at_all(executor: Executor, parts: list[Shard]) -> tuple[Look, list[Tall
     """Counts and answers of all parts."""
     from unisono.scale.shard_parts import joined_looks, joined_tallies, look_at, tallied
 
-    look = pairwise_sum(executor.map(look_at, parts), joined_looks)
-    return look, pairwise_sum(executor.map(tallied, parts), joined_tallies)
+    look = executor.total(look_at, parts, add=joined_looks)
+    return look, executor.total(tallied, parts, add=joined_tallies)
 
 
 def _identity(counted: Counted, fuser: Joint, earlier: PriorFit | None) -> str:
