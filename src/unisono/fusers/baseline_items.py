@@ -333,7 +333,12 @@ def _combine(parts: list[Estimate]) -> Estimate:
         params=_side_by_side([part.params for part in parts]),
         trace=sum_of_traces([part.trace for part in parts]),
         theta_var=np.mean([part.theta_var for part in parts], axis=0),
-        level=SharedError(np.diag([own.cov[0, 0] for own in levels]), min(own.freedom for own in levels)),
+        level=SharedError(
+            np.diag([own.cov[0, 0] for own in levels]),
+            min(own.freedom for own in levels),
+            np.array([np.max(own.unit) for own in levels]),
+            np.array([np.max(own.center) for own in levels]),
+        ),
     )
 
 

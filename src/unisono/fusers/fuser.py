@@ -293,7 +293,7 @@ class Fuser(Parameterised, ABC):
         uncut, ends = self.scaling_.restore_mean(mean), (self.scale_.low, self.scale_.high)
         labels = shown.items, self.dimensions_, shown.length, shown.clock, freedom
         origin = None if shown.reading is None and isinstance(shown, ItemTable) else shown
-        shared = None if level is None else level.scaled(self.scaling_.scale)
+        shared = None if level is None else level.mapped(self.scaling_.scale, self.scaling_.loc)
         return Fused(np.clip(uncut, *ends), self.scaling_.restore_cov(cov), *labels, ends, uncut, origin, shared)
 
     def fitted_ratings(self) -> Ratings:

@@ -42,19 +42,24 @@ def as_frame(columns: Mapping[str, Any], origin: Ratings | ItemTable | None) -> 
 
 
 class SharedError(NamedTuple):
-    """An error that the truths of all items have in common: nobody knows the level of all annotators exactly."""
+    """An error that the truths of all items have in common: nobody knows level and unit of all annotators exactly."""
 
-    cov: np.ndarray  # (D, D)
+    cov: np.ndarray  # (D, D) of the level, which is that of truths at `center`
     freedom: float  # degrees of freedom behind it
+    unit: np.ndarray | float = 0.0  # (D,) variance of the unit's error, as a share of the distance from there
+    center: np.ndarray | float = 0.0  # (D,)
 
-    @property
-    def variance(self) -> np.ndarray:
-        """(D,)"""
-        return np.diagonal(self.cov)
+    def variance(self, truth: np.ndarray) -> np.ndarray:
+        """(S, D) for truths (S, D)."""
+        return np.asarray(np.diagonal(self.cov) + self.unit * (truth - self.center) ** 2)
 
-    def scaled(self, scale: np.ndarray) -> SharedError:
-        """That of truths `scale` (D,) times these."""
-        return self._replace(cov=self.cov * scale[:, None] * scale)
+    def mapped(self, scale: np.ndarray, offset: np.ndarray) -> SharedError:
+        """That of truths `scale` (D,) times these plus `offset` (D,)."""
+        return self._replace(cov=self.cov * scale[:, None] * scale, center=scale * self.center + offset)
+
+    def left(self, share: np.ndarray) -> SharedError:
+        """What is left of it where known truths take all but a `share` (D,) of the error away."""
+        return self._replace(cov=self.cov * share[:, None] * share, unit=self.unit * share**2)
 
 
 class Difference(NamedTuple):
@@ -100,14 +105,14 @@ class Fused:
     @property
     def sd(self) -> np.ndarray:
         """(S, D) posterior standard deviations; what is known has none, whatever the level."""
-        shared = 0.0 if self.level is None else self.level.variance
+        shared = 0.0 if self.level is None else self.level.variance(self.mean)
         return np.asarray(np.sqrt(np.where(self.variance > 0, self.variance + shared, 0.0)))
 
     def half_widths(self, level: float = INTERVAL) -> np.ndarray:
         """(S, D) of intervals: squares of half-widths of independent errors add up, as MOVER has it."""
         away = half_width(level, self.freedom) ** 2 * self.variance
         if self.level is not None:
-            away = away + (away > 0) * half_width(level, self.level.freedom) ** 2 * self.level.variance
+            away = away + (away > 0) * half_width(level, self.level.freedom) ** 2 * self.level.variance(self.mean)
         return np.asarray(np.sqrt(away))
 
     def interval(self, level: float = INTERVAL) -> tuple[np.ndarray, np.ndarray]:
@@ -117,7 +122,7 @@ class Fused:
         return (low, high) if self.ends is None else (np.maximum(low, self.ends[0]), np.minimum(high, self.ends[1]))
 
     def difference(self, one: str, other: str) -> Difference:
-        """By how much the truth of one item is above that of another; what all items share is no part of it.
+        """By how much the truth of one item is above that of another; the level of all items is no part of it.
 
         Parameters
         ----------
@@ -140,9 +145,11 @@ class Fused:
         if unknown:
             raise DataError(f"There is no item {listed(unknown)} among the {counted(len(self.items), 'fused item')}.")
         a, b = self.items.index(one), self.items.index(other)
-        sd = np.sqrt(self.variance[a] + self.variance[b]) if a != b else np.zeros(len(self.dimensions))
-        mean, away = self.mean[a] - self.mean[b], half_width(INTERVAL, self.freedom) * sd
-        return Difference(self.dimensions, mean, sd, mean - away, mean + away)
+        mean = self.mean[a] - self.mean[b]
+        own = (a != b) * (self.variance[a] + self.variance[b])
+        unit, freedom = (0.0, np.inf) if self.level is None else (self.level.unit * mean**2, self.level.freedom)
+        away = np.sqrt(half_width(INTERVAL, self.freedom) ** 2 * own + half_width(INTERVAL, freedom) ** 2 * unit)
+        return Difference(self.dimensions, mean, np.sqrt(own + unit), mean - away, mean + away)
 
     def __repr__(self) -> str:
         return self.introduction("Fused truth").text()
@@ -292,12 +299,18 @@ class Fit:
 
 def error_arrays(error: SharedError | None, name: str) -> dict[str, np.ndarray]:
     """A shared error as a fit saves it."""
-    return {} if error is None else {name: error.cov, f"{name}_freedom": np.array(error.freedom)}
+    if error is None:
+        return {}
+    parts = error._asdict()
+    return {name: parts.pop("cov")} | {f"{name}_{part}": np.asarray(value) for part, value in parts.items()}
 
 
 def restored_error(arrays: dict[str, np.ndarray], name: str) -> SharedError | None:
     """The same from a saved fit; none in fits of older versions."""
-    return SharedError(arrays[name], float(arrays[f"{name}_freedom"])) if name in arrays else None
+    if name not in arrays:
+        return None
+    unit, center = (arrays.get(f"{name}_{part}", 0.0) for part in ("unit", "center"))
+    return SharedError(arrays[name], float(arrays[f"{name}_freedom"]), unit, center)
 
 
 def sensible_decimals(sd: np.ndarray, mean: np.ndarray) -> int:

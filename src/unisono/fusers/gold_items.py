@@ -241,11 +241,12 @@ def at_known_level(calibration: Calibration, scale: np.ndarray, offset: np.ndarr
 
     What they leave open of the level is the share that stands behind no offset (`level_map`).
     """
-    rescaling, open_ = calibration.rescaling, scale * np.sqrt(IMAGINARY_ANSWERS / (IMAGINARY_ANSWERS + n))
+    rescaling, level = calibration.rescaling, calibration.level
+    open_ = np.sqrt(IMAGINARY_ANSWERS / (IMAGINARY_ANSWERS + n))
     return calibration._replace(
         rescaling=None if rescaling is None else rescaling.mapped(scale, offset),
         least_variance=calibration.least_variance * scale**2,
-        level=None if calibration.level is None else calibration.level.scaled(open_),
+        level=None if level is None else level.mapped(scale, offset).left(open_),
     )
 
 

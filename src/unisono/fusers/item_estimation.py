@@ -46,7 +46,7 @@ from unisono.maths.items.item_params import (
 from unisono.maths.items.item_priors import Priors
 from unisono.maths.items.judgement_weights import equal_weights, long_tails, tail_sums
 from unisono.maths.items.likelihood_em import MlSettings, em_step, paper_start
-from unisono.maths.items.truth_level import population_level
+from unisono.maths.items.truth_level import population_level, unit_variance
 from unisono.maths.raters.rater_diagnosis import Diagnosis, class_priors, competence
 from unisono.maths.structure_words import Anchor
 
@@ -206,8 +206,11 @@ def reported(data: ItemData, state: BayesState, settings: BayesSettings) -> tupl
     if A is None:
         A = np.eye(data.D)
     kept = average - A @ average if structure.bias and structure.intercept else np.zeros(data.D)
-    error = None if level is None else SharedError(A @ level.cov @ A.T, level.freedom)
-    return change_of_truth(params, A, kept), error
+    params = change_of_truth(params, A, kept)
+    if level is None:
+        return params, None
+    unit = unit_variance(params, state.hyper, weight)
+    return params, SharedError(A @ level.cov @ A.T, level.freedom, unit, A @ average + kept)
 
 
 def _with_crowd(

@@ -261,7 +261,7 @@ class Joint(Fuser):
             return None if self.interval == "relative" else level
         open_ = np.ones(len(self.dimensions_))
         open_[self.turned_.places] = 0.0  # their known truths have the level
-        return level.scaled(open_)
+        return level.left(open_)
 
     def _truth(
         self, items: ItemPosteriors, ratings: Ratings | None, features: ItemTable | None

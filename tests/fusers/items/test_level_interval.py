@@ -1,4 +1,6 @@
-"""Intervals of items allow for the level of all of them, which annotators' biases leave open; differences need not."""
+"""Intervals of items allow for level and unit of all of them, which annotators leave open; differences for the unit."""
+
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -11,12 +13,17 @@ from unisono.fusers.item_posteriors import Calibration, restore_calibration
 PAIRS = [(m, m + 10) for m in range(10)]
 
 
-def crowd(seed, *, M=30, K=3, bias=0.6, noise=0.4):
-    """Everybody rates every item; annotators are drawn from a population whose average member has no bias."""
+def crowd(seed, *, M=30, K=3, bias=0.6, noise=0.4, units=0.0):
+    """Everybody rates every item; annotators are drawn from a population whose average member has no bias, and gain 1.
+
+    Their units, in which they err as well, have logarithms with the standard deviation `units`.
+    """
     rng = np.random.default_rng([7, seed])
     t = rng.normal(size=(M, 2))
     m, k = np.divmod(np.arange(M * K), K)
     y = t[m] + bias * rng.normal(size=(K, 2))[k] + noise * rng.normal(size=(M * K, 2))
+    if units:
+        y *= np.exp(units * rng.normal(size=K) - units**2 / 2)[k, None]
     names = {"item": [f"i{i:02d}" for i in m], "annotator": [f"a{a}" for a in k]}
     return pl.DataFrame(names | {"x": 50 + 10 * y[:, 0], "y": 3 * y[:, 1]}), t * [10, 3] + [50, 0]
 
@@ -45,17 +52,43 @@ def test_differences_know_no_level_and_are_where_the_estimates_are():
     frame, _ = crowd(0)
     result, other = un.fuse(frame), un.fuse(frame, interval="relative")
     one, two = result.fused.difference("i03", "i07"), other.fused.difference("i03", "i07")
-    for a, b in zip(one[1:], two[1:], strict=True):
-        np.testing.assert_array_equal(a, b)
     np.testing.assert_array_equal(result.fused.mean, other.fused.mean)
+    np.testing.assert_array_equal(one.mean, two.mean)
     np.testing.assert_allclose(one.mean, result.fused.mean[3] - result.fused.mean[7])
-    np.testing.assert_allclose(one.sd**2, other.fused.sd[3] ** 2 + other.fused.sd[7] ** 2)
+    np.testing.assert_allclose(two.sd**2, other.fused.sd[3] ** 2 + other.fused.sd[7] ** 2)
+    np.testing.assert_allclose(one.sd**2, two.sd**2 + result.fused.level.unit * one.mean**2)
     assert (one.sd**2 < 0.8 * (result.fused.sd[3] ** 2 + result.fused.sd[7] ** 2)).all()
     np.testing.assert_array_equal(result.fused.difference("i07", "i03").mean, -one.mean)
     same = result.fused.difference("i03", "i03")
     assert not same.sd.any()
     assert not same.mean.any()
     assert result.difference("i03", "i07").columns == ["dimension", "difference", "sd", "low", "high"]
+
+
+def test_intervals_and_differences_hold_where_units_of_three_differ():
+    covered, differences, without = [], [], []
+    for seed in range(20):
+        frame, t = crowd(seed, M=60, bias=0.2, noise=0.25, units=0.3)
+        fused = un.fuse(frame).fused
+        covered.append(inside(fused, t))
+        without.append(inside(replace(fused, level=fused.level._replace(unit=0.0)), t))
+        for a, b in PAIRS:
+            found = fused.difference(f"i{a:02d}", f"i{b:02d}")
+            differences.append(np.mean((found.low <= t[a] - t[b]) & (t[a] - t[b] <= found.high)))
+    assert np.mean(without) + 0.03 < np.mean(covered)
+    assert 0.84 < np.mean(covered) < 0.95
+    assert 0.79 < np.mean(differences) < 0.95
+
+
+def test_a_unit_is_open_where_few_who_follow_the_truth_differ_in_it():
+    """The error is that of truths far from the middle; annotators who agree on the unit, and many, leave little."""
+    alike, apart, many = (un.fuse(crowd(3, **how)[0]).fused for how in ({}, {"units": 0.6}, {"units": 0.6, "K": 30}))
+    assert (apart.level.unit > 4 * alike.level.unit).all()
+    assert (apart.level.unit > 2 * many.level.unit).all()
+    middle, far = np.abs(apart.mean[:, 0] - apart.level.center[0]).argsort()[[0, -1]]
+    assert np.ptp(apart.interval(), axis=0)[far, 0] > 1.3 * np.ptp(apart.interval(), axis=0)[middle, 0]
+    relative = un.fuse(crowd(3, units=0.6)[0], interval="relative").fused
+    assert relative.level is None
 
 
 def test_differences_are_of_items_that_there_are():
@@ -88,6 +121,7 @@ def test_a_saved_fit_keeps_what_the_level_leaves_open(tmp_path):
     again = un.load(tmp_path / "out").fuse(frame)
     np.testing.assert_allclose(again.level.cov, result.fused.level.cov, rtol=1e-9)
     assert again.level.freedom == result.fused.level.freedom == pytest.approx(7, abs=1e-3)
+    np.testing.assert_allclose(again.level.unit, result.fused.level.unit, rtol=1e-9)
     np.testing.assert_allclose(again.sd, result.fused.sd, rtol=1e-9)
     np.testing.assert_array_equal(result.fit.fused().sd, result.fused.sd)
     assert restore_calibration(Calibration().arrays()).level is None

@@ -29,7 +29,8 @@ OUTERMOST = 0.005  # convention: share of the answers, on either side, whose ste
 HALFWAY = 1e-9  # numerical: halfway between two steps is the upper one, however the sum was rounded
 HABIT_ANSWERS = 1.0  # convention: imaginary answers of an annotator that come from each part of the mixture
 HABIT_STEPS = 4  # numerical: EM steps for its weights
-MOST_COUNTS = 8_000_000  # numerical: counts that are kept in a table with holes
+MOST_COUNTS = 8_000_000  # numerical: counts that are kept in a table with holes ...
+COUNTS_PER_ANSWER = 16  # numerical: ... which is written as a whole: it is hardly to be larger than the answers
 
 
 def answer_chances(
@@ -114,12 +115,11 @@ class _Table:
         self.V = V
         self.total = np.bincount(group, minlength=size).astype(np.float64)
         key = group * V + answer
-        self.dense = size * V <= MOST_COUNTS
+        self.dense = size * V <= min(COUNTS_PER_ANSWER * len(key), MOST_COUNTS)
         if self.dense:
-            self.count = np.bincount(key, minlength=size * V).astype(np.float64)
+            self.count = np.bincount(key, minlength=size * V)
         else:
-            self.keys, counted = np.unique(key, return_counts=True)
-            self.count = counted.astype(np.float64)
+            self.keys, self.count = np.unique(key, return_counts=True)
 
     def share(
         self, group: np.ndarray, answer: np.ndarray, usual: np.ndarray | float, less: np.ndarray | float

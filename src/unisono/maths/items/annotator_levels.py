@@ -24,7 +24,8 @@ from unisono.maths.items.item_data import ItemData
 from unisono.maths.items.item_priors import BIAS_FREEDOM
 from unisono.maths.rating_values import NO_SPREAD
 
-SCORING_STEPS = 30  # numerical: towards the variance of biases
+SCORING_STEPS = 30  # numerical: towards the variance of biases, at most ...
+SCORED = 1e-13  # numerical: ... while it moves by more than this share
 TINY = np.finfo(float).tiny
 
 
@@ -121,10 +122,12 @@ def between(mean: np.ndarray, error: np.ndarray, *, apart: bool = True) -> tuple
     for _ in range(SCORING_STEPS):
         w = 1 / np.maximum(spread + error, NO_SPREAD**2)
         tie = (BIAS_FREEDOM + 1) / (BIAS_FREEDOM + w * (mean - centre) ** 2)
-        centre = float((tie * w) @ mean / (tie @ w))
+        before, centre, moved = centre, float((tie * w) @ mean / (tie @ w)), 0.0
         if apart:
             seen = w**2 @ (tie * (mean - centre) ** 2 - error) / (w**2).sum() + 1 / w.sum()
-            spread = max(float(seen), 0.0)
+            moved, spread = abs(max(float(seen), 0.0) - spread), max(float(seen), 0.0)
+        if moved <= SCORED * spread and (centre - before) ** 2 * w.max() <= SCORED**2:
+            break
     return centre, spread if spread > NO_SPREAD**2 else 0.0, tie
 
 

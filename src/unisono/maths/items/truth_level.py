@@ -1,4 +1,4 @@
-"""Where the truth's level lies: annotators are a sample of a population, whose average member has no bias.
+"""Where the truth's level lies, and its unit: annotators are a sample of a population, on average without bias.
 
     bias_k ~ N(level, C / t_k)          b_k = E[bias_k | answers, level 0],  the share s_k of which answers tell
     level = sum_k g_k t_k b_k / sum_k g_k t_k s_k                                                             eq. B33
@@ -64,6 +64,22 @@ def population_level(
     error = np.sqrt((bias_freedom + D + 2) / (bias_freedom + D) * share * C / total)
     cov = hyper.bias / np.sqrt(np.outer(C, C)) * np.outer(error, error)
     return Level(at, cov, float(follow.sum(axis=0).min()) + LEVEL_ANNOTATORS - 1)
+
+
+def unit_variance(params: ItemParams, hyper: Hyper, weight: np.ndarray) -> np.ndarray:
+    """(D,) variance of the truth's unit over its square: the mean gain of a sample, with `weight` (K,) each.   eq. B39
+
+    Gains F are one on average; those who follow the truth tell how far they differ, as far as answers and the scale
+    that everybody uses show it.
+    """
+    K = len(weight)
+    assert params.cov is not None
+    away = np.einsum("kdd->kd", params.F[:K]) - 1
+    follow = follows(params, hyper) * (weight > 0)[:, None]
+    squares = away**2 + np.einsum("kddd->kd", params.cov[:K, :, :-1, :-1])
+    n, share = follow.sum(axis=0), (weight[:, None] * follow) ** 2
+    between = (follow * squares).sum(axis=0) / np.maximum(n - 1, 1)
+    return np.asarray(between * share.sum(axis=0) / np.maximum((weight[:, None] * follow).sum(axis=0), LEAST_TOLD) ** 2)
 
 
 def _of_followers(spread: np.ndarray, follow: np.ndarray) -> np.ndarray:
