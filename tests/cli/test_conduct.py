@@ -26,6 +26,11 @@ def test_a_block_in_the_order_of_the_rows_is_named():
     assert "faster than anybody can" not in done.stdout
 
 
+def test_conduct_is_told_where_repetitions_are_settled():
+    data = table() + table().splitlines()[1] + b"\n"
+    assert "'w2' repeats a block of 4 answers" in unisono_here("check", "-", stdin=data).stdout
+
+
 @pytest.mark.parametrize(
     ("column", "fast", "usual"),
     [("rt_ms", 120, 1500), ("response_time", 0.12, 3.5), ("duration", 120, 1500), ("WorkTimeInSeconds", 0, 40)],

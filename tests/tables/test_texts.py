@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from unisono.errors import DataError
-from unisono.tables.reading.side_information import read_item_texts, read_text_rows
+from unisono.tables.reading.side_information import read_item_texts
 
 TABLE = 'item,text\n501,"A ""quoted"", line"\nb, over \n'
 
@@ -41,10 +41,11 @@ def test_frames_are_read_like_files():
     assert read_item_texts(frame) == {"501": "a", "7": ""}
 
 
-def test_rows_keep_every_column_and_know_their_place(write):
-    rows = read_text_rows(write('item,text,x\na,"two\nlines",1\n\n,,\nb,,2\n'), ("item",))
-    assert rows.cells == [{"item": "a", "text": "two\nlines", "x": "1"}, {"item": "b", "text": "", "x": "2"}]
-    assert [rows.where(i) for i in (0, 1)] == ["texts.csv row 2", "texts.csv row 6"]
+def test_texts_keep_their_lines_and_rows_know_their_place(write):
+    rows = 'item,text,x\na,"two\nlines",1\n\n,,\n'
+    assert read_item_texts(write(rows + "b,,2\n")) == {"a": "two\nlines", "b": ""}
+    with pytest.raises(DataError, match=r"texts.csv row 2 and row 6 both describe item 'a'"):
+        read_item_texts(write(rows + "a,,2\n"))
 
 
 @pytest.mark.parametrize(

@@ -157,29 +157,6 @@ _BURST_SECONDS = 10
 _MOST_SENDERS = 50_000
 
 
-class Bucket:
-    """Refills at `rate` per second up to `size`."""
-
-    __slots__ = ("_at", "_left")
-
-    def __init__(self, size: float, now: float) -> None:
-        self._left = size
-        self._at = now
-
-    def take(self, rate: float, size: float, now: float) -> bool:
-        """Whether one more is allowed now."""
-        if not self.has(rate, size, now):
-            return False
-        self._left -= 1
-        return True
-
-    def has(self, rate: float, size: float, now: float) -> bool:
-        """Whether there is one to take."""
-        self._left = min(size, self._left + (now - self._at) * rate)
-        self._at = now
-        return self._left >= 1
-
-
 class Limiter:
     """Buckets by sender; those not used for longest are forgotten first, which only ever favours the sender."""
 
@@ -193,24 +170,29 @@ class Limiter:
             "wrong": 1.0,
             "link": 1.0,
         }
-        self._buckets: OrderedDict[tuple[str, str], Bucket] = OrderedDict()
+        # (kind, sender) -> how many are left, and since when.
+        self._buckets: OrderedDict[tuple[str, str], tuple[float, float]] = OrderedDict()
 
     def is_spent(self, kind: str, sender: str) -> bool:
         """Whether this sender has nothing left of this kind; asking costs nothing."""
-        bucket = self._buckets.get((kind, sender))
-        return bucket is not None and not bucket.has(self._rates[kind], self._size(kind), time.monotonic())
-
-    def _size(self, kind: str) -> float:
-        return max(self._rates[kind] * (60 if kind == "join" else _BURST_SECONDS), 10.0)
+        return self._left(kind, sender, time.monotonic()) < 1
 
     def allows(self, kind: str, sender: str) -> bool:
         """Whether this sender may do one more thing of this kind."""
-        rate, size, now = self._rates[kind], self._size(kind), time.monotonic()
-        bucket = self._buckets.setdefault((kind, sender), Bucket(size, now))
+        now = time.monotonic()
+        left = self._left(kind, sender, now)
+        self._buckets[kind, sender] = (left - 1 if left >= 1 else left), now
         self._buckets.move_to_end((kind, sender))
         if len(self._buckets) > _MOST_SENDERS:
             self._buckets.popitem(last=False)
-        return bucket.take(rate, size, now)
+        return left >= 1
+
+    def _left(self, kind: str, sender: str, now: float) -> float:
+        """What is left of a bucket, which refills."""
+        rate = self._rates[kind]
+        size = max(rate * (60 if kind == "join" else _BURST_SECONDS), 10.0)
+        left, since = self._buckets.get((kind, sender), (size, now))
+        return min(size, left + (now - since) * rate)
 
 
 _LOOK_EVERY = 5.0

@@ -22,7 +22,7 @@ import codecs
 import csv
 import re
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple, NoReturn
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
@@ -193,7 +193,10 @@ class TextTable(Table):
         announced = _ANNOUNCED.match(self._data[begin : begin + 16].tobytes())
         if announced:
             begin += announced.end()
-        header, self._body = self._record(begin) or self._nothing(name)
+        first = self._record(begin)
+        if first is None:
+            raise problems.empty_file(name)
+        header, self._body = first
         self.separator = announced[1].decode() if announced else self._separator(name, header)
         columns = _cells(name, header, self.separator)
         if len(columns) == 1:
@@ -228,9 +231,6 @@ class TextTable(Table):
                 stop = int(records.start[1]) if len(records.start) > 1 else records.stop
                 return self._data[start:stop].tobytes().decode().strip("\r\n"), stop
         return None
-
-    def _nothing(self, name: str) -> NoReturn:
-        raise problems.empty_file(name)
 
     def _separator(self, name: str, header: str) -> str:
         """The mark that splits the header into most cells; bars also occur in names, so they have to go on below."""

@@ -9,7 +9,7 @@ The same reader as for ratings. Class probabilities come from the categories.csv
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,10 +21,10 @@ from unisono.tables.ratings import RatingNumbers, rating_numbers
 from unisono.tables.reading import problems
 from unisono.tables.reading.category_columns import names_as_roles, worth_reading
 from unisono.tables.reading.column_roles import find_column, find_roles, named_otherwise
-from unisono.tables.reading.label_and_number_columns import MISSING_WORDS
+from unisono.tables.reading.label_and_number_columns import MISSING_WORDS, Coded
 from unisono.tables.reading.open_table import open_table
 from unisono.tables.reading.ratings_reader import read_item_table
-from unisono.tables.reading.raw_table import CoveredTable, Table, as_text
+from unisono.tables.reading.raw_table import CoveredTable, Table
 from unisono.tables.reading.table_layout import Column, Layout, arrange, join_columns
 from unisono.tables.reading.table_rows import Collected, collect, sorted_claims
 
@@ -62,15 +62,21 @@ def read_item_numbers(source: Any, words: Collection[str], **reading: Any) -> It
     return read_item_table(CoveredTable(table, hidden) if hidden else table, **reading)
 
 
-def _classes(table: Table, item: int, columns: dict[str, int]) -> dict[str, dict[str, str]]:
-    roles = names_as_roles(columns)
-    found = collect(table, {"item": item} | roles, [], may_be_empty=roles)
+def _once(found: Collected) -> Coded:
+    """The items of a table with one row each."""
     items = found.label["item"]
     _, twice = sorted_claims(items.code.astype(np.int64))
     if twice is not None:
         first, second = (found.where(row) for row in sorted(twice))
-        places = problems.join_places(first, second, table.name)
+        places = problems.join_places(first, second, found.table.name)
         raise problems.item_twice(*places, items.labels[items.code[twice[0]]])
+    return items
+
+
+def _classes(table: Table, item: int, columns: dict[str, int]) -> dict[str, dict[str, str]]:
+    roles = names_as_roles(columns)
+    found = collect(table, {"item": item} | roles, [], may_be_empty=roles)
+    items = _once(found)
     result: dict[str, dict[str, str]] = {}
     for role, name in zip(roles, columns, strict=True):
         word = found.label[role]
@@ -103,53 +109,13 @@ def _is_missing_word(word: str) -> bool:
     return word.lower() in ("", *MISSING_WORDS)
 
 
-class TextRows(NamedTuple):
-    """Cells by column, without blanks around them, and where the user finds a row."""
-
-    name: str  # of the table
-    cells: list[dict[str, str]]
-    where: Callable[[int], str]  # number of a row in `cells` -> `texts.csv row 18`
-
-
-def read_text_rows(source: Any, needed: Sequence[str]) -> TextRows:
-    """All rows with a filled cell, as text; DataError if a needed column is missing or there are no rows."""
-    table = open_table(source)
-    for column in needed:
-        if column not in table.columns:
-            raise problems.no_such_column(table.name, column, table.columns)
-    cells: list[dict[str, str]] = []
-    record: list[int] = []
-    for number, row in _text_rows(table):
-        if any(row.values()):
-            cells.append(row)
-            record.append(number)
-    if not cells:
-        raise problems.header_only(table.name)
-    return TextRows(table.name, cells, lambda row: table.where(record[row]))
-
-
 def read_item_texts(source: Any, item: str = "item", text: str = "text") -> dict[str, str]:
     """Item -> text in the order of the table; DataError where an item has no name, or two rows."""
-    rows = read_text_rows(source, (item, text))
-    first: dict[str, int] = {}
-    for number, row in enumerate(rows.cells):
-        name = row[item]
-        if not name:
-            raise problems.empty_label(rows.where(number), "item", item)
-        if name in first:
-            places = problems.join_places(rows.where(first[name]), rows.where(number), rows.name)
-            raise problems.item_twice(*places, name)
-        first[name] = number
-    return {row[item]: row[text] for row in rows.cells}
-
-
-def _text_rows(table: Table) -> list[tuple[int, dict[str, str]]]:
-    found = []
-    for part in table.parts():
-        columns = [as_text(part.column(i)).fill_null("").str.strip_chars().to_list() for i in range(len(table.columns))]
-        for i, row in enumerate(zip(*columns, strict=True)):
-            found.append((part.record(i), dict(zip(table.columns, row, strict=True))))
-    return found
+    table = open_table(source)
+    place = {role: find_column(table, column) for role, column in (("item", item), ("text", text))}
+    found = collect(table, place, [], may_be_empty=("text",))
+    items, texts = _once(found), found.label["text"]
+    return {items.labels[m]: texts.labels[c] for m, c in zip(items.code, texts.code, strict=True)}
 
 
 def read_item_labels(source: Any, column: str, *, item: Column = None, sheet: str | None = None) -> dict[str, str]:
