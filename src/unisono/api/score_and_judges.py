@@ -125,7 +125,7 @@ def _classes_of(source: Any, names: list[str] | None, reading: dict[str, Any]) -
     if isinstance(source, Fused | ItemTable):
         return _Told({}, {})
     found = read_item_classes(source, item=reading.get("item"), names=names, sheet=reading.get("sheet"))
-    return _Told(found.of, read_probabilities(source) if isinstance(source, str | Path) else {})
+    return _Told(found, read_probabilities(source) if isinstance(source, str | Path) else {})
 
 
 def _fused_classes(fused: FusedCategories) -> _Told:

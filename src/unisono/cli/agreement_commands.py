@@ -10,7 +10,7 @@ import click
 from unisono.cli import table_options as tables
 from unisono.cli.option_groups import FOLDER, QUESTION, RESULT, command, option, takes
 from unisono.cli.setting_table import DRAWS, LEVEL
-from unisono.cli.terminal import deliver, number, print_json, print_table, task_progress, tell, wrapped
+from unisono.cli.terminal import deliver, number, print_table, task_progress, tell, wrapped
 from unisono.tables.labels import counted
 
 if TYPE_CHECKING:
@@ -61,10 +61,7 @@ def check_command(
     tables.require_one_table(ctx, ratings, comparisons)
     if comparisons is not None:
         about = check(comparisons=comparisons)
-        if as_json:
-            print_json(about.to_dict())
-        else:
-            click.echo(str(about))
+        deliver(about, None, as_json, click.echo)
         if strict and about.alerts:
             ctx.exit(1)
     if ratings is None:
@@ -73,15 +70,16 @@ def check_command(
 
     read = tables.read_answers_quietly(ratings, reading, categories)
     found = check(read, trials=trials or trials_beside(ratings))
-    if as_json:
-        print_json(found.to_dict())
-    else:
-        if found.dimensions:
-            _print_overview(found)
-        if read.categories is not None:
-            _print_categories(read.categories, found.categories, alone=not found.dimensions)
+    deliver(found, None, as_json, lambda found: _print_found(found, read.categories))
     if strict and (found.alerts or any(one.alerts for one in found.categories)):
         ctx.exit(1)
+
+
+def _print_found(found: Overview, answers: Categories | None) -> None:
+    if found.dimensions:
+        _print_overview(found)
+    if answers is not None:
+        _print_categories(answers, found.categories, alone=not found.dimensions)
 
 
 def _print_categories(answers: Categories, chosen: tuple[CategoryOverview, ...], *, alone: bool) -> None:

@@ -13,7 +13,7 @@ from unisono.cli import table_options as tables
 from unisono.cli.model_options import Jobs, jobs_options
 from unisono.cli.option_groups import QUESTION, command, option, takes
 from unisono.cli.setting_table import COPIES, ENGINE, SELECTION, SPLITTING
-from unisono.cli.terminal import deliver, number, print_json, print_table, say, task_progress, tell
+from unisono.cli.terminal import deliver, number, print_table, say, task_progress, tell
 from unisono.tables.labels import counted, listed
 
 if TYPE_CHECKING:
@@ -213,9 +213,10 @@ def score_command(
     found = score(truth, reference, categories=None if categories is None else list(categories), **reading)
     if found.dimensions:
         _tell_what_did_not_join(found)
-    if as_json:
-        print_json(found.to_dict())
-        return
+    deliver(found, None, as_json, _print_scores)
+
+
+def _print_scores(found: Scores) -> None:
     if found.dimensions:
         _print_numbers(found)
     if found.categories:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -31,17 +31,10 @@ from unisono.tables.reading.table_rows import Collected, collect, sorted_claims
 PROBABILITIES = "categories.csv"
 
 
-class ItemClasses(NamedTuple):
-    """For every column of words the class of each item that has one."""
-
-    source: str
-    of: dict[str, dict[str, str]]  # column -> item -> class
-
-
 def read_item_classes(
     source: Any, *, item: Column = None, names: Sequence[str] | None = None, sheet: str | None = None
-) -> ItemClasses:
-    """Columns of words of a table with one row per item; `names` insists on columns, whatever they hold."""
+) -> dict[str, dict[str, str]]:
+    """Column of words -> item -> class, of a table with one row per item; `names` insists on columns."""
     table, label, _ = join_columns(open_table(source, sheet), item)
     roles = find_roles(table, ("item",), (), {"item": label}, ())
     if names is not None:
@@ -50,8 +43,8 @@ def read_item_classes(
         others = {name: i for i, name in enumerate(table.columns) if name and i != roles.place["item"]}
         columns = {n: i for n, i in others.items() if not named_otherwise(n) and worth_reading(table.head, i)}
     if not columns:
-        return ItemClasses(table.name, {})
-    return ItemClasses(table.name, _classes(table, roles.place["item"], columns))
+        return {}
+    return _classes(table, roles.place["item"], columns)
 
 
 def read_item_numbers(source: Any, words: Collection[str], **reading: Any) -> ItemTable:
