@@ -24,7 +24,7 @@ from unisono.collect.store.agree import known_checks
 from unisono.collect.store.log import unseen
 from unisono.collect.store.raters import excluded_ids
 from unisono.collect.store.reading import all_replies
-from unisono.collect.studies import Item, Keys, StudyFolder
+from unisono.collect.studies import Keys, StudyFolder
 from unisono.collect.studies.catalogue import split_set
 from unisono.collect.studies.schema import LEAST, LETTERS, PLACES, Check, Value
 
@@ -76,18 +76,18 @@ def standings(connection: Connection, folder: StudyFolder, rated: list[Answer]) 
     evidence, stalled = _evidence(connection, folder), stalls(connection)
     found = []
     for row in reading.rater_rows(connection):
-        mine, away = by_rater.get(label(row.id), []), distances.get(label(row.id), [])
+        name, stood, seen = label(row.id), stalled.get(row.id, Stalled()), evidence(row)
         words = {
             "completion_code": code(row),
             "excluded": row.id in left_out,
             "name": (row.outside or "") if row.source == "invited" else "",
-            "comment": told.get(label(row.id), {}).get("comment", ""),
-            "stalls": stalled.get(row.id, Stalled()).times,
-            "stalled_seconds": round(stalled.get(row.id, Stalled()).seconds, 1),
-            "evidence": evidence(row),
-            "doubts": doubts(evidence(row), Limits()),
+            "comment": told.get(name, {}).get("comment", ""),
+            "stalls": stood.times,
+            "stalled_seconds": round(stood.seconds, 1),
+            "evidence": seen,
+            "doubts": doubts(seen, Limits()),
         }
-        found.append(_standing(row, mine, checks, away, words))
+        found.append(_standing(row, by_rater.get(name, []), checks, distances.get(name, []), words))
     return found
 
 
@@ -95,17 +95,14 @@ def _evidence(connection: Connection, folder: StudyFolder) -> Callable[[Any], Ev
     """What the server saw of every rater."""
     alone, skipped = reading.broken_alone(connection), reading.skipped_checks(connection)
     time = spent(visits(connection))
-    blind = unseen(connection, {item.name for item in _shown(folder) if item.has_file})
+    shown = (*folder.catalogue.items, *folder.catalogue.references)
+    blind = unseen(connection, {item.name for item in shown if item.has_file})
 
     def evidence(row: Any) -> Evidence:
         known = (alone.get(row.id, 0), skipped.get(row.id, 0), blind[row.id])
         return Evidence(row.done, *known, time.get(row.id, Spent()))
 
     return evidence
-
-
-def _shown(folder: StudyFolder) -> tuple[Item, ...]:
-    return (*folder.catalogue.items, *folder.catalogue.references)
 
 
 def _codes(folder: StudyFolder) -> Callable[[Any], str]:
@@ -174,29 +171,21 @@ def _told(connection: Connection) -> dict[str, dict[str, str]]:
 
 
 def _row(standing: Standing, person: Any, told: dict[str, str], devices: Devices) -> list[str]:
-    device = devices.last(person.id)
+    seen, device = standing.evidence, devices.last(person.id)
+    pages = standing.pages, standing.done, standing.broken, seen.broken_alone, seen.unseen, seen.time.together
+    checks = standing.checks_passed, standing.checks_failed, seen.checks_skipped
     return [
         standing.annotator,
         standing.state,
         "yes" if standing.excluded else "",
         person.source,
-        plain(person.outside or ""),
-        plain(person.session),
-        plain(told.get("code", "")),
+        *(plain(text or "") for text in (person.outside, person.session, told.get("code"))),
         *(_moment(at) for at in (standing.joined_at, standing.seen_at, standing.finished_at)),
-        str(person.returns),
-        str(standing.pages),
-        str(standing.done),
-        str(standing.broken),
-        str(standing.evidence.broken_alone),
-        str(standing.evidence.unseen),
-        str(standing.evidence.time.together),
+        *map(str, (person.returns, *pages)),
         *("" if value is None else f"{value:.6g}" for value in _figures(standing)),
         str(standing.stalls),
         f"{standing.stalled_seconds:g}",
-        str(standing.checks_passed),
-        str(standing.checks_failed),
-        str(standing.evidence.checks_skipped),
+        *map(str, checks),
         *((device.browser, device.kind) if device else ("", "")),
         standing.completion_code,
         plain(told.get("comment", "")),
