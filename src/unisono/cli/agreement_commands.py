@@ -83,20 +83,15 @@ def _print_found(found: Overview, answers: Categories | None) -> None:
 
 
 def _print_categories(answers: Categories, chosen: tuple[CategoryOverview, ...], *, alone: bool) -> None:
-    from unisono.evaluate.agreement_results import in_brackets
     from unisono.report.category_summary import reading_line, recognised_line
 
     for line in [*(reading_line(answers) if alone else []), *recognised_line(answers)]:
         click.echo(line)
     counts = [
-        [one.name, str(one.answers), str(one.items), str(one.annotators), str(len(one.classes)), _common(one.classes)]
-        for one in chosen
+        [one.name, one.answers, one.items, one.annotators, len(one.classes), _common(one.classes)] for one in chosen
     ]
     print_table(["categories", "answers", "items", "annotators", "classes", "most chosen"], counts)
-    agreed = [
-        [one.name, in_brackets(one.alpha._asdict()), in_brackets(one.ac1._asdict()), number(one.others, 2)]
-        for one in chosen
-    ]
+    agreed = [[one.name, one.alpha, one.ac1, number(one.others, 2)] for one in chosen]
     print_table(["agreement", "alpha (nominal)", "AC1", "with most others"], agreed)
     for one in chosen:
         for alert in one.alerts:
@@ -121,17 +116,12 @@ def _print_overview(found: Overview) -> None:
         tell(f"{found.seconds:.1f} seconds in all, brought to {found.rate:g} {frames} per second")
     tell(f"annotators per {what}: {_span(found.annotators_per_item)}")
     tell(f"{what}s per annotator: {_span(found.items_per_annotator)}")
-    from unisono.evaluate.agreement_results import in_brackets
-
     values = [
-        [row.name, str(row.ratings), str(row.missing), *(f"{value:.4g}" for value in (row.low, row.mean, row.high))]
+        [row.name, row.ratings, row.missing, *(f"{value:.4g}" for value in (row.low, row.mean, row.high))]
         for row in found.dimensions
     ]
     print_table(["dimension", "n", "missing", "min", "mean", "max"], values)
-    agreed = [
-        [row.name, *(in_brackets(one._asdict()) for one in (row.alpha, row.icc_a1, row.icc_ak)), number(row.others)]
-        for row in found.dimensions
-    ]
+    agreed = [[row.name, row.alpha, row.icc_a1, row.icc_ak, row.others] for row in found.dimensions]
     print_table(["agreement", "alpha", "ICC(A,1)", "ICC(A,k)", "r others"], agreed)
     tell(EXPLAINED)
     tell("Nothing looks suspicious." if not found.alerts else "Worth a look:")
@@ -224,8 +214,7 @@ def _print_agreement(found: Agreement) -> None:
         _print_icc(found.lag_corrected)
     _print_pairs(found)
     if found.multivariate:
-        rows = [[name, _cell(one)] for name, one in found.multivariate.items()]
-        print_table(["reliability of a single rating", "value"], rows)
+        print_table(["reliability of a single rating", "value"], found.multivariate.items())
     _print_annotators(found)
     for note in found.notes:
         tell(wrapped(f"Note: {note}", WIDTH))
@@ -242,7 +231,7 @@ def _print_figures(dimensions: tuple[DimensionAgreement, ...]) -> None:
     rows = [
         [one.name, *(f"{one.figures[name].value:.3g}" for name in ("SEM", "SEM of the mean"))]
         + [f"{100 * one.figures[f'share of {part}'].value:.0f} %" for part in ("items", "annotators", "the rest")]
-        + [_cell(one.figures["reliability"]) if "reliability" in one.figures else "–"]
+        + [one.figures.get("reliability")]
         for one in dimensions
     ]
     print_table(["dimension", "SEM", "of mean", "items", "annot.", "rest", "reliability"], rows)
@@ -254,13 +243,13 @@ def _print_icc(dimensions: tuple[DimensionAgreement, ...]) -> None:
 
 
 def _print_table(dimensions: tuple[DimensionAgreement, ...], names: dict[str, str]) -> None:
-    rows = [[one.name, *(_cell(one.figures[name]) for name in names.values())] for one in dimensions]
+    rows = [[one.name, *(one.figures[name] for name in names.values())] for one in dimensions]
     print_table(["dimension", *names], rows)
 
 
 def _print_design(dimensions: tuple[DimensionAgreement, ...]) -> None:
     rows = [
-        [one.name, str(one.ratings), number(one.k, 2), number(one.q, 2), f"{one.low:.4g}", f"{one.high:.4g}"]
+        [one.name, one.ratings, number(one.k, 2), number(one.q, 2), f"{one.low:.4g}", f"{one.high:.4g}"]
         + [f"{100 * share:.0f} %" for share in (one.at_low, one.at_high)]
         for one in dimensions
     ]
@@ -269,7 +258,7 @@ def _print_design(dimensions: tuple[DimensionAgreement, ...]) -> None:
 
 def _print_pairs(found: Agreement) -> None:
     rows = [
-        [f"{one.name}, {name}", *map(number, spread[:4]), str(spread.pairs)]
+        [f"{one.name}, {name}", *spread[:4], spread.pairs]
         for one in found.dimensions
         for name, spread in one.pairs.items()
         if spread.pairs
@@ -291,9 +280,3 @@ def _print_annotators(found: Agreement) -> None:
     print_table(["annotator", "severity", "infit", "outfit", "r others", "equal"], rows)
     if len(found.annotators) > WORST:
         tell(f"The {WORST} who fit worst of {len(found.annotators)} annotators; --json has all.")
-
-
-def _cell(found: Any) -> str:
-    from unisono.evaluate.agreement_results import in_brackets
-
-    return in_brackets(found._asdict())

@@ -92,18 +92,19 @@ def _print_comparison(found: Comparison) -> None:
     tell(found.answer)
 
 
-def _cells(row: ModelRow, referenced: bool) -> list[str]:
-    figures = [row.log_density, row.log_density_se, row.rmse, row.rmse_se, row.coverage, row.agreement]
-    against = [number(row.ccc), number(row.pearson)] if referenced else []
-    iterations = f"{row.iterations}" if row.converged else f"{row.iterations}, not converged"
-    return [
-        row.model,
-        *map(number, figures),
-        number(row.agreement_se),
-        *against,
-        number(row.seconds, 2),
-        iterations if row.iterations else "–",
+def _cells(row: ModelRow, referenced: bool) -> list[Any]:
+    figures = [
+        row.log_density,
+        row.log_density_se,
+        row.rmse,
+        row.rmse_se,
+        row.coverage,
+        row.agreement,
+        row.agreement_se,
     ]
+    against = [row.ccc, row.pearson] if referenced else []
+    iterations = f"{row.iterations}" if row.converged else f"{row.iterations}, not converged"
+    return [row.model, *figures, *against, number(row.seconds, 2), iterations if row.iterations else None]
 
 
 METRICS = {"ccc": "CCC", "pearson": "Pearson"}
@@ -159,7 +160,7 @@ def _print_cross_validation(found: CrossValidation) -> None:
         f"seed {found.seed}; "
         + ("iterations chosen on the validation items" if found.selected else "models as they converge")
     )
-    rows = [[row.model, number(row.ccc), number(row.pearson), _iterations(row)] for row in found.models]
+    rows = [[row.model, row.ccc, row.pearson, _iterations(row)] for row in found.models]
     print_table(["model", "CCC", "Pearson", "iteration"], rows)
     names = [row.model for row in found.models]
     print_table(["dimension", "", *names], list(_by_dimension(found)))
@@ -172,10 +173,10 @@ def _iterations(row: ModelResult) -> str:
     return f"{min(chosen)}" if min(chosen) == max(chosen) else f"{min(chosen)} to {max(chosen)}"
 
 
-def _by_dimension(found: CrossValidation) -> Iterator[list[str]]:
+def _by_dimension(found: CrossValidation) -> Iterator[list[Any]]:
     for d, score in enumerate(found.models[0].dimensions):
         for metric, shown in METRICS.items():
-            cells = [number(getattr(row.dimensions[d], metric)) for row in found.models]
+            cells = [getattr(row.dimensions[d], metric) for row in found.models]
             yield [score.name if metric == "ccc" else "", shown, *cells]
 
 
@@ -225,9 +226,7 @@ def _print_scores(found: Scores) -> None:
 
 def _print_classes(found: Sequence[CategoryScore]) -> None:
     rows = [
-        [one.name, str(one.n), str(one.classes), *(number(x) for x in (one.accuracy, one.macro_f1, one.log_loss))]
-        + [number(one.calibration_error)]
-        for one in found
+        [one.name, one.n, one.classes, one.accuracy, one.macro_f1, one.log_loss, one.calibration_error] for one in found
     ]
     print_table(["categories", "n", "classes", "accuracy", "macro F1", "log loss", "calibration error"], rows)
     for one in found:
@@ -236,10 +235,7 @@ def _print_classes(found: Sequence[CategoryScore]) -> None:
 
 
 def _print_numbers(found: Scores) -> None:
-    rows = [
-        [row.name, str(row.n), *(number(value) for value in (row.ccc, row.pearson, row.rmse, row.spearman))]
-        for row in found.dimensions
-    ]
+    rows = [[row.name, row.n, row.ccc, row.pearson, row.rmse, row.spearman] for row in found.dimensions]
     print_table(["dimension", "n", "CCC", "Pearson", "RMSE", "Spearman"], rows)
     if found.at_best_lag:
         _print_series(found)
@@ -247,10 +243,10 @@ def _print_numbers(found: Scores) -> None:
 
 def _print_series(found: Scores) -> None:
     """What only series have: figures with the lag taken out, and recordings one by one."""
-    lags = [[row.name, number(row.lag, 2), number(row.ccc), number(row.pearson)] for row in found.at_best_lag]
+    lags = [[row.name, number(row.lag, 2), row.ccc, row.pearson] for row in found.at_best_lag]
     print_table(["at the best lag", "late by (s)", "CCC", "Pearson"], lags)
     if found.items > 1:
-        rows = [[row.recording, row.name, str(row.n), number(row.ccc), number(row.pearson)] for row in found.recordings]
+        rows = [[row.recording, row.name, row.n, row.ccc, row.pearson] for row in found.recordings]
         print_table(["recording", "dimension", "n", "CCC", "Pearson"], rows)
 
 

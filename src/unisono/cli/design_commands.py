@@ -139,12 +139,7 @@ def _show_effects(effects: dict[str, Any]) -> None:
     click.echo(f"{shown}: change of the answer per unit, with 90 % intervals" if clear else f"{shown}.")
     if clear:
         names = ("annotator", "dimension", "covariate", "effect", "low", "high")
-        print_table(names, [[_figure(effects[name][row]) for name in names] for row in clear])
-
-
-def _figure(value: Any) -> str:
-    """Words and counts as they are, everything else with three digits."""
-    return number(float(value)) if isinstance(value, float) else str(value)
+        print_table(names, [[effects[name][row] for name in names] for row in clear])
 
 
 NO_PLAN = "how many ratings would be enough there cannot be told from these."
@@ -180,7 +175,7 @@ def plan_command(fit: Path, most: int, target: float, as_json: bool, **settings:
         ("Standard deviation of the truth that remains, in the units of the ratings", found.sd),
     ):
         tell(f"{what}, by {found.by}")
-        rows = [[str(n), *map(number, row)] for n, row in zip(found.ratings, values.tolist(), strict=True)]
+        rows = [[str(n), *row] for n, row in zip(found.ratings, values.tolist(), strict=True)]
         print_table(["annotators" if found.traces else found.what, *found.dimensions], rows)
     most_tried = int(found.ratings[-1])
     if most_tried > found.people:
@@ -234,7 +229,7 @@ def next_command(fit: Path, count: int, pairs: int | None, as_json: bool) -> Non
         print_json(found)
         return
     if "pairs" in found:
-        rows = [[one["left"], one["right"], number(one["information"])] for one in found["pairs"]]
+        rows = [[one["left"], one["right"], one["information"]] for one in found["pairs"]]
         print_table(["left", "right", "information"], rows)
         tell("information: nats that one answer by a usual annotator is expected to tell.")
         return
@@ -243,12 +238,11 @@ def next_command(fit: Path, count: int, pairs: int | None, as_json: bool) -> Non
     if not advice.items:
         return
     items, people = ([list(row.values()) for row in found[what]] for what in ("items", "annotators"))
-    print_table(["rate next", "uncertainty", "reduction"], [[m, number(sd), number(less)] for m, sd, less in items])
-    print_table(["ask", "information"], [[k, number(value)] for k, value in people])
+    print_table(["rate next", "uncertainty", "reduction"], items)
+    print_table(["ask", "information"], people)
     if advice.traces:
         rows = [
-            [one["recording"], f"{one['begin']:g} to {one['end']:g} s"]
-            + [number(one[what]) for what in ("uncertainty", "expected_reduction")]
+            [one["recording"], f"{one['begin']:g} to {one['end']:g} s", one["uncertainty"], one["expected_reduction"]]
             for one in found["stretches"]
         ]
         print_table(["recording", "stretch", "uncertainty", "reduction"], rows)

@@ -200,10 +200,21 @@ def deliver(result: Result, out: Path | None, as_json: bool, show: Callable[[Res
         show(result)
 
 
-def print_table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+def print_table(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
     """A result for people: the first column is a name, the others are numbers."""
-    lines = table_lines(columns, rows, width_of(sys.stdout))
+    lines = table_lines(columns, [list(map(shown, row)) for row in rows], width_of(sys.stdout))
     click.echo(painted("\n".join(["", *lines, ""]), sys.stdout))
+
+
+def shown(cell: Any) -> str:
+    """A cell of a table: words and counts as they are, figures with three digits, intervals in brackets."""
+    if isinstance(cell, float):
+        return number(cell)
+    if hasattr(cell, "_asdict"):
+        from unisono.evaluate.agreement_results import in_brackets
+
+        return in_brackets(cell._asdict())
+    return "–" if cell is None else str(cell)
 
 
 def number(value: float, digits: int = 3) -> str:
