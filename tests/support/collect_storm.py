@@ -25,7 +25,7 @@ import httpx
 
 from collect_media import png
 from collect_support import free_port, start_server
-from unisono.collect.export.summary import summary
+from unisono.collect.export.raters import summary
 from unisono.collect.export.write import export_study
 from unisono.collect.store.agree import check_meaning
 from unisono.collect.store.database import Database

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import csv
-import json
 import sys
 from pathlib import Path
 
 import click
 
+from unisono.cli.collect_reports import choose_next, quality_of_study, show, show_estimate, show_quality, write_pay
 from unisono.cli.option_groups import NEW_FILE, NEW_FOLDER, takes
 from unisono.cli.setting_table import PAYING
 from unisono.cli.table_options import open_to_read
+from unisono.cli.terminal import print_json
 from unisono.errors import DataError
 
 try:
@@ -84,13 +85,8 @@ def check(folder: Path, seconds_per_answer: float, pay_per_hour: float, as_json:
     from unisono.collect.studies import open_folder
     from unisono.collect.studies.estimate import estimate
 
-    found = estimate(open_folder(folder), seconds_per_answer, pay_per_hour)
-    if as_json:
-        click.echo(json.dumps(found._asdict(), indent=2))
-    else:
-        from unisono.cli.collect_reports import show_estimate
-
-        show_estimate(found._asdict())
+    found = estimate(open_folder(folder), seconds_per_answer, pay_per_hour)._asdict()
+    (print_json if as_json else show_estimate)(found)
 
 
 @command.command()
@@ -207,16 +203,11 @@ def export(folder: Path, database: str | None, out: Path | None) -> None:
 @_json
 def status(folder: Path, database: str | None, as_json: bool) -> None:
     """Show how the study is doing."""
-    from unisono.collect.export.summary import summary
+    from unisono.collect.export.raters import summary
 
     study, store = open_to_read(folder, database)
     found = store.read(lambda connection: summary(connection, study))
-    if as_json:
-        click.echo(json.dumps(found, indent=2))
-    else:
-        from unisono.cli.collect_reports import show
-
-        show(found)
+    (print_json if as_json else show)(found)
 
 
 @command.command()
@@ -232,8 +223,6 @@ def status(folder: Path, database: str | None, as_json: bool) -> None:
 @_json
 def quality(folder: Path, database: str | None, target: float, as_json: bool) -> None:
     """Show what the ratings are worth so far: agreement, ratings still needed, raters to look at, the truth."""
-    from unisono.cli.collect_reports import quality_of_study, show_quality
-
     study, store = open_to_read(folder, database)
     found = quality_of_study(study, store, target)
     store.close()
@@ -243,13 +232,12 @@ def quality(folder: Path, database: str | None, target: float, as_json: bool) ->
 @command.command("next")
 @_folder
 @_database
-@click.option("--json", "as_json", is_flag=True, help="All figures, for machines.")
+@_json
 def next_command(folder: Path, database: str | None, as_json: bool) -> None:
     """Have who comes next get the comparisons that tell most about the items, by the answers so far.
 
     For studies with chosen = "next" below [compare]. A server does this by itself as answers come in.
     """
-    from unisono.cli.collect_reports import choose_next
     from unisono.collect.store.database import Database
 
     study, found = open_to_read(folder, database)
@@ -288,7 +276,6 @@ def pay(
     min_confirmed: float = 50.0,
 ) -> None:
     """Write lists of finished raters to approve, to reject, to look at first (with the reason) and to give a bonus."""
-    from unisono.cli.collect_reports import write_pay
     from unisono.collect.export.doubts import Limits
     from unisono.collect.export.pay import Rules
 

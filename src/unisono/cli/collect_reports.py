@@ -55,7 +55,7 @@ def spammer_probabilities(path: Path) -> dict[str, float]:
 
 
 def show(found: dict[str, Any]) -> None:
-    """Prints the figures of `unisono.collect.export.summary`."""
+    """Prints the figures of `unisono.collect.export.raters`."""
     tell(f"{found['title']} ({found['phase']})")
     wanted = f" of {found['wanted']}" if found["wanted"] else ""
     ratings = "rating" if (found["wanted"] or found["ratings"]) == 1 else "ratings"

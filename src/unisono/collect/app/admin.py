@@ -22,7 +22,7 @@ from starlette.routing import Route
 from unisono.collect.app.api import answer
 from unisono.collect.app.context import Site, now_ms
 from unisono.collect.app.signup import read_form
-from unisono.collect.export.summary import summary
+from unisono.collect.export.raters import summary
 from unisono.collect.export.write import export_zip
 from unisono.collect.store import raters, reading
 from unisono.collect.store.arrivals import ANSWERS, settle

@@ -3,12 +3,13 @@
 Plain counts and medians for the researcher's eye; what raters do with a scale is for `unisono fuse` to say. Beside
 them, what raters said of themselves, and of pairs: one row per rater, pair and dimension. A hidden reference should be
 given its true value; where that is not known, what raters give it on average. For traces this holds frame by frame,
-without regard to delay.
+without regard to delay. `summary` is how the study is doing, for the researcher's page and `unisono collect status`.
 """
 
 from __future__ import annotations
 
 import unicodedata
+from collections import Counter
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from statistics import fmean, median
@@ -17,10 +18,11 @@ from typing import Any, NamedTuple
 import msgspec
 from sqlalchemy import Connection
 
-from unisono.collect.export.answers import Answer, label, traces
+from unisono.collect.export.answers import Answer, answers, label, traces
 from unisono.collect.export.doubts import Devices, Evidence, Limits, Spent, Stalled, doubts, spent, stalls, visits
-from unisono.collect.store import reading
+from unisono.collect.store import raters, reading
 from unisono.collect.store.agree import known_checks
+from unisono.collect.store.arrivals import asks
 from unisono.collect.store.log import unseen
 from unisono.collect.store.raters import excluded_ids
 from unisono.collect.store.reading import all_replies
@@ -327,3 +329,64 @@ def _known(folder: StudyFolder) -> dict[tuple[str, str, int], float]:
                 values: list[float] = getattr(item.walk, name)
                 found |= {(item.name, name, frame): value for frame, value in enumerate(values)}
     return found
+
+
+def summary(connection: Connection, folder: StudyFolder) -> dict[str, Any]:
+    """Everything on the researcher's page."""
+    people = standings(connection, folder, answers(connection))
+    items = _items(connection, folder)
+    done = [item["done"] for item in items[: len(folder.catalogue.items)]]
+    target = folder.study.design.ratings_per_item
+    states = Counter(person.state for person in people)
+    return {
+        "title": folder.study.title,
+        "mode": folder.study.mode,
+        "phase": raters.phase(connection),
+        "target": target,
+        "ratings": sum(item["done"] for item in items),
+        "wanted": target * len(done),
+        "fewest": min(done, default=0),
+        "most": max(done, default=0),
+        "raters": {
+            state: states.get(state, 0) for state in ("joined", "active", "finished", "left", "declined", "full")
+        },
+        "items": items,
+        "people": [_person(person) for person in people],
+        "asks": _asks(connection),
+    }
+
+
+def _asks(connection: Connection) -> list[dict[str, Any]]:
+    """Second sessions about which the researcher has not yet said whose they are."""
+    begun = {row.id: row.session for row in reading.rater_rows(connection)}
+    return [
+        {
+            "ask": key,
+            "annotator": label(ask.rater_id),
+            "name": ask.outside,
+            "begun_session": begun[ask.rater_id],
+            "session": ask.session,
+            "asked_at": ask.asked_at,
+        }
+        for key, ask in asks(connection).items()
+        if not ask.answer
+    ]
+
+
+def _person(person: Standing) -> dict[str, Any]:
+    seen = person.evidence
+    time = seen.time._asdict() | {"percent": seen.time.percent}
+    return person._asdict() | {"evidence": seen._asdict() | {"time": time}}
+
+
+def _items(connection: Connection, folder: StudyFolder) -> list[dict[str, Any]]:
+    """The items of the study file, rated or not, then those that have left it with ratings."""
+    rows = {row.name: row for row in reading.item_rows(connection)}
+    now = [item.name for item in folder.catalogue.items]
+    gone = [name for name, row in rows.items() if row.done and name not in set(now)]
+    counts = {name: (row.done, row.load - row.done) for name, row in rows.items()}
+    return [
+        {"name": name, "done": done, "active": active}
+        for name in (*now, *gone)
+        for done, active in (counts.get(name, (0, 0)),)
+    ]
