@@ -113,17 +113,19 @@ def fuse_command(
         find_model(model)  # a wrong name is said before anything is read
         find_category_model(asked.get("category_model", "auto"))
         assert ratings is not None
+        sharded = in_shards(ratings, engine, reading)
+        answers: Any = None if sharded else tables.read_answers_quietly(ratings, reading, asked.pop("categories"))
         asked["gold"] = tables.side_table(asked["gold"], reading)
         asked["features"] = tables.side_table(asked["features"], reading, complete=True)
-        if in_shards(ratings, engine, reading):
+        if sharded:
             how: dict[str, Any] = {"model": model, "out": out, "report": report, "as_json": as_json}
             ctx.exit(fuse_in_shards(ratings, engine, reading, asked, **how))
-        answers: Any = tables.read_answers_quietly(ratings, reading, asked.pop("categories"))
         asked["covariates"] = covariate_table(ratings, asked["covariates"], reading)
     else:
         answers, asked = ratings, reading | {"comparisons": comparisons} | asked
     said = {name: value for name, value in asked.items() if value is not None}
-    with engine.for_traces() as executor, estimation_progress("Estimating") as watching, _said_once(out, as_json):
+    workers = engine.for_traces() if comparisons is None else nullcontext()
+    with workers as executor, estimation_progress("Estimating") as watching, _said_once(out, as_json):
         result = fuse(answers, model=model, on_step=watching, executor=executor, **said)
         if isinstance(result, Fusion) and executor is None:
             _ = result.described  # in view: of long traces it takes a while
