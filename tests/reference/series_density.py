@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from unisono.maths.series.filter_rows import row_vector
-from unisono.maths.series.trace_em import deviations
+from unisono.maths.series.trace_em import deviations, row_vector
 
 
 def expected_log_density(layout, moments, params):

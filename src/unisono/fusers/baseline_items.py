@@ -64,7 +64,49 @@ class Adjustment(NamedTuple):
         return np.asarray(self.center + self.factor[annotator_of] * (z - self.offset[annotator_of]))
 
 
-class Baseline(Fuser):
+class Described(Fuser):
+    """A fuser that tells annotators by bias, gain and noise, and relates truths to features by a ridge regression."""
+
+    ridge_: Ridge
+
+    def refuses_gold(self) -> str:
+        return f"The model '{self.kind}' cannot use gold items; 'joint' can."
+
+    def _predict(self, features: ItemTable) -> Fused:
+        Z = self.space_.scores(features, features.items).Z
+        spread = 1 + (Z**2) @ self.ridge_.theta_var
+        mean = self.ridge_.mu + Z @ self.ridge_.theta
+        return self.on_scale(mean, spread[:, None, None] * self.ridge_.Sigma, features)
+
+    def described(self, bias: np.ndarray, gain: np.ndarray, noise: np.ndarray, agreement: np.ndarray) -> Annotators:
+        """The table of annotators, from standardised figures (K, D); agreement is with the truth of the others."""
+        ratings = self.fitted_ratings()
+        return Annotators(
+            annotators=ratings.annotators,
+            dimensions=ratings.dimensions,
+            ratings=np.bincount(ratings.annotator_of, minlength=ratings.K),
+            bias=bias * self.scaling_.scale,
+            gain=gain,
+            leakage=np.zeros((ratings.K, ratings.D, ratings.D)),
+            noise=noise * self.scaling_.scale,
+            reliability=np.where(agreement > 0, agreement**2, np.where(np.isnan(agreement), np.nan, 0.0)),
+            agreement=agreement,
+            diagnosis=None if ratings.is_series else crowd_diagnosis(ratings),
+        )
+
+    def shared_arrays(self) -> dict[str, np.ndarray]:
+        """Units, the space of features, and the regression on it, for `arrays`."""
+        ridge = {f"ridge_{name}": value for name, value in self.ridge_._asdict().items()}
+        return self.unit_arrays() | ridge | self.space_.arrays()
+
+    def restore_shared(self, fit: Fit) -> None:
+        """The same from a saved fit."""
+        self.restore_units(fit)
+        self.ridge_ = Ridge(*(fit.arrays[f"ridge_{name}"] for name in Ridge._fields))
+        self.space_ = restore_space(fit.features, fit.arrays)
+
+
+class Baseline(Described):
     """An average of adjusted answers."""
 
     @abstractmethod
@@ -76,9 +118,6 @@ class Baseline(Fuser):
 
     def _average_of_others(self, z: np.ndarray, weight: np.ndarray | None, item_of: np.ndarray, M: int) -> np.ndarray:
         return weighted_mean_of_others(z, weight, item_of, M)
-
-    def refuses_gold(self) -> str:
-        return f"The model '{self.kind}' cannot use gold items; 'joint' can."
 
     def _fit(self, given: Given) -> None:
         ratings = given.ratings
@@ -102,12 +141,6 @@ class Baseline(Fuser):
         shown = self.fitted_ratings() if ratings is None else ratings
         return self.on_scale(*self._truths(shown), shown)
 
-    def _predict(self, features: ItemTable) -> Fused:
-        Z = self.space_.scores(features, features.items).Z
-        spread = 1 + (Z**2) @ self.ridge_.theta_var
-        mean = self.ridge_.mu + Z @ self.ridge_.theta
-        return self.on_scale(mean, spread[:, None, None] * self.ridge_.Sigma, features)
-
     def _score(self, ratings: Ratings, features: ItemTable | None) -> float:
         z, K = self.scaling_.standardise(ratings.value), len(self.annotators_) + 1
         data = prepare(z, ratings.item_of, places_by_label(ratings, self.annotators_), no_features(ratings.M), K)
@@ -130,37 +163,16 @@ class Baseline(Fuser):
         left_out = self._average_of_others(*weighed, ratings.item_of, ratings.M)
         agreement = grouped_correlation(z, left_out, ratings.annotator_of, ratings.K)
         bias, gain, noise = grouped_regression(z, left_out, ratings.annotator_of, ratings.K)
-        return Annotators(
-            annotators=ratings.annotators,
-            dimensions=ratings.dimensions,
-            ratings=np.bincount(ratings.annotator_of, minlength=ratings.K),
-            bias=bias * self.scaling_.scale,
-            gain=gain,
-            leakage=np.zeros((ratings.K, ratings.D, ratings.D)),
-            noise=noise * self.scaling_.scale,
-            reliability=np.where(agreement > 0, agreement**2, np.where(np.isnan(agreement), np.nan, 0.0)),
-            agreement=agreement,
-            diagnosis=crowd_diagnosis(ratings),
-        )
+        return self.described(bias, gain, noise, agreement)
 
     def arrays(self) -> dict[str, np.ndarray]:
         self.require_fitted()
-        return {
-            **self.adjustment_._asdict(),
-            "noise": self.noise_,
-            "spread": self.spread_,
-            **self.unit_arrays(),
-            **{f"ridge_{name}": value for name, value in self.ridge_._asdict().items()},
-            **self.space_.arrays(),
-        }
+        return self.adjustment_._asdict() | {"noise": self.noise_, "spread": self.spread_} | self.shared_arrays()
 
     def restore(self, fit: Fit) -> Self:
-        arrays = fit.arrays
-        self.adjustment_ = Adjustment(*(arrays[name] for name in Adjustment._fields))
-        self.noise_, self.spread_ = arrays["noise"], arrays["spread"]
-        self.restore_units(fit)
-        self.ridge_ = Ridge(*(arrays[f"ridge_{name}"] for name in Ridge._fields))
-        self.space_ = restore_space(fit.features, arrays)
+        self.adjustment_ = Adjustment(*(fit.arrays[name] for name in Adjustment._fields))
+        self.noise_, self.spread_ = fit.arrays["noise"], fit.arrays["spread"]
+        self.restore_shared(fit)
         return self
 
     def _truths(self, ratings: Ratings) -> tuple[np.ndarray, np.ndarray]:

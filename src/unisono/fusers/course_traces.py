@@ -1,7 +1,9 @@
 """Neighbours of the default for traces: the course of every recording by a published method, annotators beside it.
 
-Functional PCA on splines, and averages that laboratories use: evaluators weighted by windows, DTW barycentres, ranks;
-dynamic probabilistic CCA is in `dynamic_cca`. A method says what the course of a recording is, from its traces
+Functional PCA on splines, averages that laboratories use (evaluators weighted by windows, DTW barycentres, ranks), and
+dynamic probabilistic CCA without and with time warping (Nicolaou, Pavlovic and Pantic 2014), whose state space and EM
+are in `maths.series.shared_dynamics`: a fit and a fused recording warp alike, from the traces as they are, given what
+is known of annotators. A method says what the course of a recording is, from its traces
 and from what was learned of annotators. How annotators relate to the course (bias, gain, noise) is the same for all:
 regression of their answers on it, so that held-out ratings have a density and averages an interval.
 """
@@ -9,28 +11,31 @@ regression of their answers on it, so that held-out ratings have a density and a
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Mapping
 from copy import copy
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
 from unisono.errors import DataError
-from unisono.fusers.baseline_traces import NOTES, as_frames, frame_order, frame_table, of_recordings
-from unisono.fusers.fuser import Fuser, Given, Progress
+from unisono.fusers.baseline_items import Described
+from unisono.fusers.baseline_traces import NOTES, as_frames, frame_order, frame_table
+from unisono.fusers.fuser import Given, Progress
+from unisono.fusers.fuser_settings import ITERATIONS, TOLERANCE, Number
 from unisono.fusers.fusion_results import Annotators, Fit, Fused
 from unisono.fusers.standardisation import (
     learn_space,
     places_by_label,
     pooled_scaling,
-    restore_space,
 )
 from unisono.fusers.trace_data import require_rated, require_series, to_known_series
-from unisono.maths.em_loop import EmTrace
+from unisono.maths.em_loop import EmTrace, relative_change, run_em
 from unisono.maths.grouped_sums import grouped_correlation, grouped_regression, segment_sum
-from unisono.maths.items.item_data import Ridge, empirical_ridge, no_features, prepare
+from unisono.maths.items.item_data import empirical_ridge, no_features, prepare
 from unisono.maths.items.item_estep import posterior
 from unisono.maths.items.item_estimates import Predictive, predicted_ratings
 from unisono.maths.items.item_params import ItemParams
+from unisono.maths.series import shared_dynamics as dynamics
 from unisono.maths.series import trace_averages as averages
 from unisono.maths.series.trace_data import SeriesData, recordings_of
 from unisono.maths.series.trace_warping import barycentre
@@ -49,7 +54,7 @@ class Courses(NamedTuple):
     cov: np.ndarray  # (sum T, D, D) of its error; of averages over the variance of one annotator's error
 
 
-class CourseFuser(Fuser):
+class CourseFuser(Described):
     """A course of every recording, and what annotators make of it."""
 
     namespace = "series."
@@ -58,7 +63,6 @@ class CourseFuser(Fuser):
     learnt_: dict[str, np.ndarray]  # of annotators, by the method
     noise_: np.ndarray  # (D,) unit of the courses' errors
     prior_: ItemParams  # bias, gain and noise of annotators, newcomers last; mean and spread of frames
-    ridge_: Ridge  # of courses on features
 
     @abstractmethod
     def _learn(self, data: SeriesData, given: Given) -> tuple[dict[str, np.ndarray], EmTrace]:
@@ -139,12 +143,6 @@ class CourseFuser(Fuser):
         self.fitted_ratings()
         return self._fitted
 
-    def _predict(self, features: ItemTable) -> Fused:
-        Z = self.space_.scores(table := of_recordings(features), table.items).Z
-        mean = self.ridge_.mu + Z @ self.ridge_.theta
-        spread = 1 + (Z**2) @ self.ridge_.theta_var
-        return self.on_scale(mean, spread[:, None, None] * self.ridge_.Sigma, features)
-
     def _score(self, ratings: Ratings, features: ItemTable | None) -> float:
         frames, K = as_frames(ratings), len(self.annotators_) + 1
         z = self.scaling_.standardise(frames.value)
@@ -166,7 +164,7 @@ class CourseFuser(Fuser):
     def describe(self, on_step: Progress | None = None) -> Annotators:
         """Bias, gain and noise from regressing each annotator's answers on the course found without them."""
         self.require_fitted()
-        ratings, frames = self.fitted_ratings(), as_frames(self.fitted_ratings())
+        frames = as_frames(self.fitted_ratings())
         z, K = self.scaling_.standardise(frames.value), len(self.annotators_)
         left_out = np.full_like(z, np.nan)
         for k in np.unique(frames.annotator_of).tolist():
@@ -174,17 +172,7 @@ class CourseFuser(Fuser):
             left_out[own] = self._courses(_without(self._data, k)).mean[frames.item_of[own]]
         agreement = grouped_correlation(z, left_out, frames.annotator_of, K)
         bias, gain, noise = grouped_regression(z, left_out, frames.annotator_of, K)
-        return Annotators(
-            annotators=ratings.annotators,
-            dimensions=ratings.dimensions,
-            ratings=np.bincount(ratings.annotator_of, minlength=K),
-            bias=bias * self.scaling_.scale,
-            gain=gain,
-            leakage=np.zeros((K, ratings.D, ratings.D)),
-            noise=noise * self.scaling_.scale,
-            reliability=np.where(agreement > 0, agreement**2, np.where(np.isnan(agreement), np.nan, 0.0)),
-            agreement=agreement,
-        )
+        return self.described(bias, gain, noise, agreement)
 
     def notes(self) -> dict[str, Any]:
         return dict(NOTES)
@@ -200,11 +188,9 @@ class CourseFuser(Fuser):
         return {
             **{f"learnt_{name}": value for name, value in self.learnt_.items()},
             **{f"prior_{name}": value for name, value in known.items()},
-            **{f"ridge_{name}": value for name, value in self.ridge_._asdict().items()},
             "noise": self.noise_,
             "rate": np.array(self.rate_),
-            **self.unit_arrays(),
-            **self.space_.arrays(),
+            **self.shared_arrays(),
         }
 
     def restore(self, fit: Fit) -> Self:
@@ -214,10 +200,8 @@ class CourseFuser(Fuser):
             return {name.removeprefix(prefix): value for name, value in arrays.items() if name.startswith(prefix)}
 
         self.learnt_, self.prior_ = of("learnt_"), ItemParams(**of("prior_"))
-        self.ridge_, self.noise_ = Ridge(**of("ridge_")), arrays["noise"]
-        self.rate_ = float(arrays["rate"])
-        self.restore_units(fit)
-        self.space_ = restore_space(fit.features, arrays)
+        self.noise_, self.rate_ = arrays["noise"], float(arrays["rate"])
+        self.restore_shared(fit)
         return self
 
 
@@ -336,3 +320,77 @@ class FunctionalPCA(_Average):
         usual = averages.usual_curves(curve)[:, None, None]
         counted = (usual & ~np.isnan(y)).astype(float)  # curves go over gaps, but say nothing there
         return np.where(np.isnan(y), np.nan, curve), np.where(counted.sum(axis=0) > 0, counted, 1.0)
+
+
+WARP_EVERY = 5  # numerical: iterations of EM between warps
+WARPS = 3  # numerical: of a recording, at most, once annotators are known
+
+
+class SharedDynamics(CourseFuser):
+    """Dynamic probabilistic CCA (Nicolaou, Pavlovic and Pantic 2014): annotators share one course beside their own.
+
+    A linear Gaussian state space of all dimensions together, by EM; features drive what is shared.
+    """
+
+    kind: ClassVar[str] = "dpcca"
+    numbers: ClassVar[Mapping[str, Number]] = {"tol": TOLERANCE, "max_iter": ITERATIONS}
+    reach: ClassVar[float] = 0.0  # seconds that traces are warped at most
+
+    def __init__(self, *, tol: float = 1e-4, max_iter: int = 100) -> None:
+        self.tol = tol
+        self.max_iter = max_iter
+
+    def _learn(self, data: SeriesData, given: Given) -> tuple[dict[str, np.ndarray], EmTrace]:
+        origin, reach = dynamics.recordings(data), round(self.reach * self.rate_)
+        rated = np.isin(np.arange(data.K), np.concatenate([part.who for part in origin]))
+        State = tuple[dynamics.SharedDynamics, list[dynamics.Recording], int]
+
+        def step(state: State) -> tuple[State, float]:
+            params, parts, i = state
+            following, loglik = dynamics.em_step(parts, params)
+            if reach and i % WARP_EVERY == WARP_EVERY - 1:
+                both = zip(parts, origin, strict=True)
+                parts = [dynamics.warped_onto_shared(part, own, following, reach) for part, own in both]
+            return (following, parts, i + 1), loglik
+
+        def watch(iteration: int, state: State, loglik: float) -> None:
+            if given.on_step is not None:
+                given.on_step(iteration, loglik)
+            if given.on_state is not None:
+                other = copy(self)
+                other.learnt_ = dynamics.everybody(state[0], rated)._asdict()
+                other.trace_ = EmTrace(np.array([loglik]), "max_iter")
+                other._settle()
+                given.on_state(iteration, other)
+
+        start = dynamics.starting_point(origin, data.K, data.D, data.P), origin, 0
+        found, trace = run_em(step, start, stop_when=relative_change(self.tol), max_iter=self.max_iter, on_step=watch)
+        return dynamics.everybody(found[0], rated)._asdict(), trace
+
+    def _courses(self, data: SeriesData) -> Courses:
+        params, reach = dynamics.SharedDynamics(**self.learnt_), round(self.reach * self.rate_)
+        newcomer, means, covs = len(params.W) - 1, [], []
+        for part in dynamics.recordings(data):
+            part = origin = part._replace(who=np.minimum(part.who, newcomer))
+            for _ in range(WARPS):
+                before, part = part, dynamics.warped_onto_shared(part, origin, params, reach)
+                if part is before:
+                    break
+            mean, cov = dynamics.shown_course(part, params)
+            rated = (~np.isnan(part.y)).any(axis=(0, 1))
+            means.append(np.where(rated, mean, np.nan))
+            covs.append(cov)
+        return Courses(np.concatenate(means), np.concatenate(covs))
+
+    def _unit_of_error(self, residual: np.ndarray, found: Courses) -> np.ndarray:
+        return np.ones(residual.shape[1])  # posterior variances are in the ratings' units
+
+
+class WarpedDynamics(SharedDynamics):
+    """The same with time warping: every trace is warped onto what is shared, by at most 1.5 seconds."""
+
+    kind: ClassVar[str] = "dpctw"
+    reach = REACH_SECONDS
+
+    def notes(self) -> dict[str, Any]:
+        return NOTES | {"delay_convention": "aligned"}

@@ -6,15 +6,15 @@ become standardised answers, dimensions are fitted one by one, and estimates get
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Sequence
 from copy import copy
+from types import ModuleType
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from unisono.fusers.crowd import crowd_diagnosis
-from unisono.fusers.fuser import Fuser, Given, Progress, fitted_places
+from unisono.fusers.baseline_items import Described
+from unisono.fusers.fuser import Given, Progress, fitted_places
 from unisono.fusers.fuser_settings import ITERATIONS, TOLERANCE, Number
 from unisono.fusers.fusion_results import Annotators, Fit, Fused
 from unisono.fusers.item_estimation import sum_of_traces
@@ -22,11 +22,10 @@ from unisono.fusers.standardisation import (
     learn_space,
     places_by_label,
     pooled_scaling,
-    restore_space,
 )
 from unisono.maths.em_loop import EmTrace, relative_change, run_em
 from unisono.maths.grouped_sums import grouped_correlation
-from unisono.maths.items.item_data import Ridge, empirical_ridge, no_features, prepare
+from unisono.maths.items.item_data import empirical_ridge, no_features, prepare
 from unisono.maths.items.item_estep import left_out_means
 from unisono.maths.items.item_estimates import Predictive, predicted_ratings
 from unisono.maths.items.item_params import ItemParams
@@ -39,12 +38,13 @@ SETTLED = 1e-6  # numerical: relative change of the objective at which a climb e
 MOST_STEPS = 500  # numerical: of a climb
 
 
-class Published(Fuser):
+class Published(Described):
     """A model of another paper, climbed step by step on each block of dimensions."""
 
     numbers: ClassVar[dict[str, Number]] = {"tol": TOLERANCE, "max_iter": ITERATIONS}
     learns_predictor: ClassVar[bool] = False  # does the model itself know of features?
     Params: ClassVar[type[Any]]  # a NamedTuple of arrays, what a fit keeps of one block
+    maths: ClassVar[ModuleType]  # `starts`, `step`, `learned` (what a fit keeps), `truths` and `rows`
 
     def __init__(self, *, tol: float = SETTLED, max_iter: int = MOST_STEPS) -> None:
         self.tol = tol
@@ -56,30 +56,11 @@ class Published(Fuser):
         """Dimensions that are fitted together."""
         return [[d] for d in range(D)]
 
-    @abstractmethod
     def _starts(self, answers: Answers) -> Sequence[Any]:
         """Where to climb from; the highest end counts."""
-
-    @abstractmethod
-    def _step(self, answers: Answers, state: Any) -> tuple[Any, float]:
-        """The next state, and the objective at this one."""
-
-    def _learned(self, answers: Answers, state: Any) -> Any:
-        """What a fit keeps of the last state."""
-        return state
-
-    @abstractmethod
-    def _posterior(self, answers: Answers, params: Any) -> Truths:
-        """What answers say of the truths of their items."""
-
-    @abstractmethod
-    def _rows(self, params: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Slope, offset and noise variance of everybody, as the best linear description has them."""
+        return self.maths.starts(answers)  # type: ignore[no-any-return]
 
     # ---- fitting
-
-    def refuses_gold(self) -> str:
-        return f"The model '{self.kind}' cannot use gold items; 'joint' can."
 
     def gives_posterior_means(self) -> bool:
         return True
@@ -101,9 +82,9 @@ class Published(Fuser):
     def _climb(self, answers: Answers, on_step: Progress | None) -> tuple[Any, EmTrace]:
         told = None if on_step is None else lambda i, _, value: on_step(i, value)
         how: dict[str, Any] = {"stop_when": relative_change(self.tol), "max_iter": self.max_iter, "on_step": told}
-        ends = [run_em(lambda s: self._step(answers, s), start, **how) for start in self._starts(answers)]
+        ends = [run_em(lambda s: self.maths.step(answers, s), start, **how) for start in self._starts(answers)]
         state, trace = max(ends, key=lambda end: end[1].objective[-1])
-        return self._learned(answers, state), trace
+        return self.maths.learned(answers, state), trace
 
     def _answers(self, ratings: Ratings, features: ItemTable | None) -> Answers:
         y, who = self.scaling_.standardise(ratings.value), places_by_label(ratings, self.annotators_)
@@ -117,7 +98,7 @@ class Published(Fuser):
         D, M, density = answers.y.shape[1], answers.M, 0.0
         mean, cov = np.zeros((M, D)), np.zeros((M, D, D))
         for dims, params in zip(self._blocks(D), self.params_, strict=True):
-            found = self._posterior(answers.of(dims), params)
+            found: Truths = self.maths.truths(answers.of(dims), params)
             mean[:, dims], density = found.mean, density + float(found.log_density.sum())
             cov[np.ix_(range(M), dims, dims)] = found.cov
         return mean, cov, density
@@ -132,15 +113,11 @@ class Published(Fuser):
         return self.on_scale(mean, cov, shown)
 
     def _predict(self, features: ItemTable) -> Fused:
-        Z = self.space_.scores(features, features.items).Z
-        if self.learns_predictor:
-            none = np.zeros(0, dtype=np.int64)
-            empty = np.zeros((0, len(self.dimensions_)))
-            blank = Answers(empty, none, none, len(Z), len(self.annotators_), Z)
-            return self.on_scale(*self._truths(blank)[:2], features)
-        spread = 1 + (Z**2) @ self.ridge_.theta_var
-        mean = self.ridge_.mu + Z @ self.ridge_.theta
-        return self.on_scale(mean, spread[:, None, None] * self.ridge_.Sigma, features)
+        if not self.learns_predictor:
+            return super()._predict(features)
+        Z, none = self.space_.scores(features, features.items).Z, np.zeros(0, dtype=np.int64)
+        blank = Answers(np.zeros((0, len(self.dimensions_))), none, none, len(Z), len(self.annotators_), Z)
+        return self.on_scale(*self._truths(blank)[:2], features)
 
     def _score(self, ratings: Ratings, features: ItemTable | None) -> float:
         numbers = (~np.isnan(ratings.value)).sum(axis=0)
@@ -167,18 +144,8 @@ class Published(Fuser):
         left_out = left_out_means(data, params._replace(theta=np.zeros((0, ratings.D))))
         agreement = grouped_correlation(z, left_out, ratings.annotator_of, K)
         D = np.arange(ratings.D)
-        return Annotators(
-            annotators=ratings.annotators,
-            dimensions=ratings.dimensions,
-            ratings=np.bincount(ratings.annotator_of, minlength=K),
-            bias=(params.b + (params.F[:, D, D] - 1) * params.mu)[:K] * self.scaling_.scale,
-            gain=params.F[:K, D, D],
-            leakage=np.zeros((K, ratings.D, ratings.D)),
-            noise=np.sqrt(params.N[:K, D, D]) * self.scaling_.scale,
-            reliability=np.where(agreement > 0, agreement**2, np.where(np.isnan(agreement), np.nan, 0.0)),
-            agreement=agreement,
-            diagnosis=crowd_diagnosis(ratings),
-        )
+        bias = params.b + (params.F[:, D, D] - 1) * params.mu
+        return self.described(bias[:K], params.F[:K, D, D], np.sqrt(params.N[:K, D, D]), agreement)
 
     def parameters(self) -> ItemParams:
         """The best linear description of annotators and truth."""
@@ -186,7 +153,7 @@ class Published(Fuser):
         K, D = len(self.annotators_) + 1, len(self.dimensions_)
         B, N = np.zeros((K, D, D + 1)), np.zeros((K, D, D))
         for dims, params in zip(self._blocks(D), self.params_, strict=True):
-            slope, offset, noise = self._rows(params)
+            slope, offset, noise = self.maths.rows(params)
             n = len(dims)
             B[np.ix_(range(K), dims, dims)] = slope.reshape(K, n, n)
             B[:, dims, D], N[:, dims, dims] = offset.reshape(K, n), noise.reshape(K, n)
@@ -198,20 +165,12 @@ class Published(Fuser):
     def arrays(self) -> dict[str, np.ndarray]:
         self.require_fitted()
         kept = {f"{name}_{i}": value for i, own in enumerate(self.params_) for name, value in own._asdict().items()}
-        return {
-            **kept,
-            **self.unit_arrays(),
-            **{f"ridge_{name}": value for name, value in self.ridge_._asdict().items()},
-            **self.space_.arrays(),
-        }
+        return kept | self.shared_arrays()
 
     def restore(self, fit: Fit) -> Self:
-        arrays, D = fit.arrays, len(fit.dimensions)
-        fields = self.Params._fields
-        self.params_ = [self.Params(*(arrays[f"{f}_{i}"] for f in fields)) for i in range(len(self._blocks(D)))]
-        self.restore_units(fit)
-        self.ridge_ = Ridge(*(arrays[f"ridge_{name}"] for name in Ridge._fields))
-        self.space_ = restore_space(fit.features, arrays)
+        blocks, fields = range(len(self._blocks(len(fit.dimensions)))), self.Params._fields
+        self.params_ = [self.Params(*(fit.arrays[f"{name}_{i}"] for name in fields)) for i in blocks]
+        self.restore_shared(fit)
         return self
 
 
@@ -219,22 +178,8 @@ class Types(Published):
     """Annotators are competent, biased, adversaries or spammers (Kara et al. 2015)."""
 
     kind: ClassVar[str] = "types"
+    maths: ClassVar[ModuleType] = annotator_types
     Params = annotator_types.TypeParams
-
-    def _starts(self, answers: Answers) -> Sequence[Any]:
-        return [annotator_types.start(answers)]
-
-    def _step(self, answers: Answers, state: Any) -> tuple[Any, float]:
-        return annotator_types.step(answers, state)
-
-    def _learned(self, answers: Answers, state: Any) -> Any:
-        return annotator_types.learned(answers, state)
-
-    def _posterior(self, answers: Answers, params: Any) -> Truths:
-        return annotator_types.truths(answers, params)
-
-    def _rows(self, params: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        return annotator_types.rows(params)
 
     def notes(self) -> dict[str, Any]:
         """How many annotators of each type are expected, over all dimensions."""
@@ -250,6 +195,7 @@ class Regions(Published):
         "regions": Number("give a whole number from 1 on", least=1, whole=True)
     }
     learns_predictor = True
+    maths: ClassVar[ModuleType] = item_regions
     Params = item_regions.RegionParams
 
     def __init__(self, *, regions: int = 2, tol: float = SETTLED, max_iter: int = MOST_STEPS) -> None:
@@ -258,15 +204,6 @@ class Regions(Published):
 
     def _starts(self, answers: Answers) -> Sequence[Any]:
         return item_regions.starts(answers, self.regions)
-
-    def _step(self, answers: Answers, state: Any) -> tuple[Any, float]:
-        return item_regions.step(answers, state)
-
-    def _posterior(self, answers: Answers, params: Any) -> Truths:
-        return item_regions.truths(answers, params)
-
-    def _rows(self, params: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        return item_regions.rows(params)
 
     def _expected(self, answers: Answers, item: np.ndarray, annotator: np.ndarray) -> Predictive:
         found = super()._expected(answers, item, annotator)
@@ -279,26 +216,12 @@ class Curved(Published):
     """Answers are functions of the truth: squares, products and absolute values beside the truth itself."""
 
     kind: ClassVar[str] = "curved"
+    maths: ClassVar[ModuleType] = curved_annotators
     Params = curved_annotators.CurvedParams
 
     def _blocks(self, D: int) -> list[list[int]]:
         """All together where they are few; else each bends by itself."""
         return [list(range(D))] if D <= curved_annotators.MOST_TOGETHER else super()._blocks(D)
-
-    def _starts(self, answers: Answers) -> Sequence[Any]:
-        return [curved_annotators.start(answers)]
-
-    def _step(self, answers: Answers, state: Any) -> tuple[Any, float]:
-        return curved_annotators.step(answers, state)
-
-    def _learned(self, answers: Answers, state: Any) -> Any:
-        return state.params
-
-    def _posterior(self, answers: Answers, params: Any) -> Truths:
-        return curved_annotators.truths(answers, params)
-
-    def _rows(self, params: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        return curved_annotators.rows(params)
 
     def _expected(self, answers: Answers, item: np.ndarray, annotator: np.ndarray) -> Predictive:
         found = np.zeros((2, len(item), answers.y.shape[1]))

@@ -14,9 +14,10 @@ from unisono.fusers.course_traces import (
     Barycentre,
     FunctionalPCA,
     RankMean,
+    SharedDynamics,
+    WarpedDynamics,
     WindowedEWE,
 )
-from unisono.fusers.dynamic_cca import SharedDynamics, WarpedDynamics
 from unisono.fusers.joint_traces import Joint
 from unisono.fusers.published_traces import PaperIndependent, PaperJoint
 

@@ -29,7 +29,7 @@ def crowd(seed=0, M=40, K=8, D=1, P=2, missing=0.4):
 
 
 def begin(module, answers):
-    return module.starts(answers, 2)[0] if module is item_regions else module.start(answers)
+    return (module.starts(answers, 2) if module is item_regions else module.starts(answers))[0]
 
 
 def after(module, answers, steps):

@@ -61,13 +61,13 @@ class TypeState(NamedTuple):
     spread: float  # s2
 
 
-def start(answers: Answers) -> TypeState:
+def starts(answers: Answers) -> list[TypeState]:
     """Means of the items, drawn to zero by what one answer is worth."""
     y, item, _ = answers.single()
     found = spread_of(y, item, answers.M)
     var = 1 / (1 / found.between + found.answers / found.within)
     mean = var * found.answers / found.within * found.mean
-    return TypeState(mean, var, EXPECTED, SHAPE * found.within, 0.25, found.between)
+    return [TypeState(mean, var, EXPECTED, SHAPE * found.within, 0.25, found.between)]
 
 
 def step(answers: Answers, state: TypeState) -> tuple[TypeState, float]:

@@ -92,7 +92,7 @@ def nodes(D: int) -> tuple[np.ndarray, np.ndarray]:
     return grid, np.array([np.prod(own) for own in product(w / w.sum(), repeat=D)])
 
 
-def start(answers: Answers) -> CurvedState:
+def starts(answers: Answers) -> list[CurvedState]:
     """Means of the items, drawn to zero; annotators who answer the truth, and may bend it."""
     (_, D), M, K = answers.y.shape, answers.M, answers.K
     mean, V, between, within = np.zeros((M, D)), np.zeros((M, D, D)), np.zeros(D), np.zeros(D)
@@ -107,7 +107,12 @@ def start(answers: Answers) -> CurvedState:
     B = np.tile(own.astype(float), (K + 1, 1, 1))
     cov = np.tile((omega / 4)[:, :, None] * np.eye(omega.shape[1]), (K + 1, 1, 1, 1))
     params = CurvedParams(B, cov, np.tile(within, (K + 1, 1)), np.diag(between), omega)
-    return CurvedState(mean, V, params, np.diag(between))
+    return [CurvedState(mean, V, params, np.diag(between))]
+
+
+def learned(answers: Answers, state: CurvedState) -> CurvedParams:
+    """What a fit keeps of the last state."""
+    return state.params
 
 
 def _own(D: int) -> np.ndarray:

@@ -14,6 +14,6 @@ trace_priors                      every constant of the default, with its eviden
 shared_dynamics                   methods of others: dynamic probabilistic CCA, on trace_warping
 trace_averages                    and averages: windows, ranks, curves on splines, delays by information
 
-By EM, for features, gold and every other structure: trace_em_fit on trace_moments, filter_rows, trace_em, delay_search
+By EM, for features, gold and every other structure: trace_em_fit on trace_moments, trace_em, delay_search
 and error_bands; trace_features, trace_gold.
 """
