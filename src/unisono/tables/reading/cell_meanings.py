@@ -12,7 +12,7 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -49,27 +49,13 @@ class Words(NamedTuple):
     asked: Collection[str] = ()  # columns that have to be numbers
 
 
-class Cells(Protocol):
-    """A column, or the rows of one that belong to a dimension."""
-
-    @property
-    def name(self) -> str: ...
-    @property
-    def words(self) -> list[str]: ...
-    @property
-    def has_numbers(self) -> bool: ...
-    @property
-    def commas(self) -> int: ...
-    def settle(self, numbers: Mapping[str, float]) -> None: ...
-
-
 @dataclass(frozen=True)
-class Level:
-    """The cells of one dimension in a table with one row per number, where each may have words of its own."""
+class Cells:
+    """A column; or one dimension in a table with one row per number, where each may have words of its own."""
 
     name: str
     column: NumberColumn
-    rows: np.ndarray  # mask
+    rows: np.ndarray | None = None  # mask of those of the dimension
 
     @property
     def words(self) -> list[str]:
@@ -77,11 +63,7 @@ class Level:
 
     @property
     def has_numbers(self) -> bool:
-        return not np.isnan(self.column.look()[self.rows]).all()
-
-    @property
-    def commas(self) -> int:
-        return 0  # told once, for the column
+        return self.column.has_numbers if self.rows is None else not np.isnan(self.column.look()[self.rows]).all()
 
     def settle(self, numbers: Mapping[str, float]) -> None:
         self.column.settle(numbers, self.rows)
@@ -151,7 +133,7 @@ def interpret(columns: Sequence[Cells], words: Words) -> dict[str, list[str]]:
     worded: list[Cells] = []
     for column in columns:
         cells = column.words
-        if column.commas:
+        if column.rows is None and column.column.commas:  # told once, for the column
             said.setdefault("Commas were read as decimal points in {}.", []).append(column.name)
         if not cells:
             continue
@@ -159,7 +141,7 @@ def interpret(columns: Sequence[Cells], words: Words) -> dict[str, list[str]]:
         meaning = meaning or _per_cent(cells, column.has_numbers) or _named_numbers(cells)
         if meaning is not None:
             _give(column, meaning, said)
-        elif not column.has_numbers and (len(cells) > 1 or isinstance(column, Level) or column.name in words.asked):
+        elif not column.has_numbers and (len(cells) > 1 or column.rows is not None or column.name in words.asked):
             worded.append(column)
     for column, meaning in _known_words(worded):
         _give(column, meaning, said)

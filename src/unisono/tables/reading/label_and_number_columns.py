@@ -199,7 +199,7 @@ class NumberColumn:
         """The different texts, in the order in which they occur; none of a column of prose."""
         return self._held.words()
 
-    def words_among(self, rows: np.ndarray) -> list[str]:
+    def words_among(self, rows: np.ndarray | None) -> list[str]:
         """The same of some rows, a mask."""
         return self._held.words(rows)
 

@@ -19,7 +19,7 @@ from unisono.tables.answer_scale import Ends, span
 from unisono.tables.item_table import Hasty, LeftOut, Repeating
 from unisono.tables.labels import listed
 from unisono.tables.reading import problems
-from unisono.tables.reading.cell_meanings import Cells, Level, Words, interpret, recode, told
+from unisono.tables.reading.cell_meanings import Cells, Words, interpret, recode, told
 from unisono.tables.reading.column_roles import KIND, is_time, plain_name
 from unisono.tables.reading.label_and_number_columns import Coded, LabelColumn, NumberColumn
 from unisono.tables.reading.raw_table import Table
@@ -101,11 +101,11 @@ def _records(extents: Sequence[tuple[int, int, np.ndarray | None]]) -> np.ndarra
 def _cells(columns: Sequence[NumberColumn], dimension: Coded | None) -> list[Cells]:
     """What has a meaning together: columns, or the dimensions of a long table if its values are words."""
     if dimension is None or not any(column.words for column in columns):
-        return list(columns)
+        return [Cells(column.name, column) for column in columns]
     levels = [
-        Level(name, column, dimension.code == code) for column in columns for code, name in enumerate(dimension.labels)
+        Cells(name, column, dimension.code == code) for column in columns for code, name in enumerate(dimension.labels)
     ]
-    return [*levels, *(column for column in columns if column.commas)]
+    return [*levels, *(Cells(column.name, column) for column in columns if column.commas)]
 
 
 def usable(collected: Collected, columns: Sequence[int], *, wanted: bool) -> tuple[list[int], list[LeftOut]]:
