@@ -63,18 +63,6 @@ class Structure(NamedTuple):
         """Taps of the whitened filters: AR(1) noise needs the filter of y[t] - rho y[t-1], one tap more."""
         return self.W + self.autocorrelated
 
-    @property
-    def span(self) -> int | None:
-        """Neighbouring taps that a row of the whitened filters uses at most; None where it may use any.
-
-        A delay between two frames uses two.
-        """
-        if self.W == 1:
-            return self.taps
-        if self.transform == "delay":
-            return 2 + self.taps - self.W
-        return None
-
 
 class Priors(NamedTuple):
     """Gaussian on filters and biases (sd inf: none), scaled inverse chi-square on noise, floors, all named.

@@ -30,7 +30,7 @@ from unisono.maths.linalg.block_tridiagonal import (
     solve,
     solve_chain,
 )
-from unisono.maths.linalg.causal_filters import Lagged, adjoint_filter, causal_filter, from_lag_pairs
+from unisono.maths.linalg.causal_filters import Lagged, adjoint_filter, causal_filter
 from unisono.maths.series.trace_data import SeriesParams, Structure
 from unisono.maths.series.trace_layout import (
     Group,
@@ -55,7 +55,7 @@ from unisono.maths.series.trace_moments import (
 
 def is_chain(rows: np.ndarray, structure: Structure) -> bool:
     """Whether a posterior with these filters, as `unit_rows` gives them, is a chain. rows: (Q, n, D)."""
-    if structure.span is None:
+    if structure.transform != "delay":
         return False
     used = np.any(rows != 0, axis=2)
     first, last = used.argmax(axis=1), used.shape[1] - 1 - used[:, ::-1].argmax(axis=1)
@@ -89,42 +89,10 @@ def with_prior(A: np.ndarray, B: np.ndarray, params: SeriesParams) -> tuple[np.n
     return A, B
 
 
-def chain_moments(group: Group, layout: Layout, a: np.ndarray, chain: Chain | None, span: int) -> Moments:
-    """Moments of one group, covariances of frames less than `span` apart. a: (R, L, D); chain: None for hard EM."""
-    R, lags = len(a), max(span, 2)
-    pairs = np.zeros((a.shape[1], lags, layout.D, layout.D))
-    for lag in range(lags):
-        pairs[lag:, lag] = np.einsum("rud,rue->ude", a[:, lag:], a[:, : a.shape[1] - lag])
-    spread = None
-    if chain is not None:
-        covariance = R * chain_covariances(chain, lags)
-        pairs += covariance
-        spread = _lagged(covariance[: group.stop])
-    return assemble(group, layout, a, chain_forms(group, layout.n, a.sum(axis=0), pairs[:, :span]), spread)
-
-
-def chain_forms(group: Group, n: int, a: np.ndarray, pairs: np.ndarray) -> np.ndarray:
-    """(n_mask, Z, Z) sum of E zz' over the frames of each mask, as far as taps are near each other, else zero.
-
-    a: (L, D) and pairs: (L, span, D, D), means and E a[u] a[u-l]' summed over recordings. Runs of rated frames are
-    differences of sums from the first frame on.
-    """  # eq. S33
-    L, span, D, _ = pairs.shape
-    R, Z = len(group.recording), n * D + 1
-    flat = np.concatenate([pairs.reshape(L, -1), a], axis=1)
-    total = np.concatenate([np.zeros((1, flat.shape[1])), np.cumsum(flat, axis=0)])
-    forms = np.zeros((len(group.masks.base), Z, Z))
-    for form, mask in zip(forms, group.seen.T, strict=True):
-        turn = np.diff(np.concatenate([[0], mask.astype(np.int64), [0]]))
-        edge = np.flatnonzero(turn)
-        summed = np.zeros((n, flat.shape[1]))
-        for lag in range(n):
-            summed[lag] = -turn[edge] @ total[np.maximum(edge - lag, 0)]
-        near = summed[:, :-D].reshape(n, span, D, D)
-        form[:-1, :-1] = from_lag_pairs(near[:, ::-1]).reshape(n * D, n * D)
-        form[-1, :-1] = form[:-1, -1] = summed[:, -D:].ravel()
-        form[-1, -1] = R * mask.sum()
-    return forms
+def chain_moments(group: Group, layout: Layout, a: np.ndarray, chain: Chain | None) -> Moments:
+    """Moments of one group but for S: rows with a delay are held. a: (R, L, D); chain: None for hard EM."""
+    spread = None if chain is None else _lagged(len(a) * chain_covariances(chain, 2)[: group.stop])
+    return assemble(group, layout, a, None, spread)
 
 
 def _lagged(covariance: np.ndarray) -> Lagged:
@@ -177,8 +145,7 @@ def expect(
             a, factored, part = group_posterior(layout, group, params, whitened, structure, fixed_tol)
             loglik += part
             if isinstance(factored, Chain):
-                assert structure.span is not None
-                parts.append(chain_moments(group, layout, a, factored if covariances else None, structure.span))
+                parts.append(chain_moments(group, layout, a, factored if covariances else None))
                 continue
             found = None
             if covariances:

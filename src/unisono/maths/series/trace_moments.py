@@ -134,11 +134,12 @@ def group_moments(group: Group, layout: Layout, a: np.ndarray, found: Covariance
     return assemble(group, layout, a, forms, None if found is None else _lagged_covariance(group, found))
 
 
-def assemble(group: Group, layout: Layout, a: np.ndarray, forms: np.ndarray, spread: Lagged | None) -> Moments:
-    """Moments of one group from the forms of its masks (n_mask, Z, Z) and the lagged covariances of the truth."""
+def assemble(group: Group, layout: Layout, a: np.ndarray, forms: np.ndarray | None, spread: Lagged | None) -> Moments:
+    """Moments of one group from the forms of its masks (n_mask, Z, Z; None: zero) and the covariances of the truth."""
     R, Z = len(group.recording), layout.n * layout.D + 1
     S = np.zeros((len(layout.channels.channel), Z, Z))
-    S[group.channel] = forms[group.masks.of]
+    if forms is not None:
+        S[group.channel] = forms[group.masks.of]
     count = np.zeros(len(S))
     count[group.channel] = R * group.masks.n[group.masks.of]
     c = np.zeros((len(layout.channels.raw_channel), Z))
