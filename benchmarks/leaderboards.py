@@ -40,6 +40,7 @@ def scores(
     each: int = 3,
     own: str = "",
     spread: float = 0.0,
+    gains: float = 0.0,
 ) -> Drawn:
     """Scores in one world; `own`: other people for every output, or systems by people of their own."""
     S = len(means)
@@ -52,7 +53,8 @@ def scores(
     else:
         k = np.argsort(rng.random((prompts, people)), axis=1)[p, j]
     h = rng.normal(0, 0.6, (prompts, S)) * np.linspace(1 - spread, 1 + spread, S)
-    y = means[s] + rng.normal(0, 0.5, prompts)[p] + h[p, s] + b[k] + f[k, s] + rng.normal(0, 0.6, len(p))
+    gain = rng.normal(1, gains, people) if gains else np.ones(people)
+    y = gain[k] * (means[s] + rng.normal(0, 0.5, prompts)[p] + h[p, s]) + b[k] + f[k, s] + rng.normal(0, 0.6, len(p))
     once = np.unique(np.stack([p, s, k]), axis=1, return_index=True)[1]
     return y[once], s[once], p[once], k[once]
 
@@ -117,6 +119,7 @@ WORLDS: dict[str, tuple[np.ndarray, dict[str, object]]] = {
     "6 equal, other people for every output": (EQUAL6, {"own": "outputs", "each": 2}),
     "6 equal, unequal spreads": (EQUAL6, {"spread": 0.8}),
     "6 apart": (np.linspace(-0.6, 0.6, 6), {}),
+    "6 apart, gains differ": (np.linspace(-0.6, 0.6, 6), {"gains": 0.3}),
     "18 apart": (np.linspace(-0.8, 0.8, 18), {"prompts": 25}),
     "confounded people": (np.linspace(-0.6, 0.6, 6), {"own": "mostly"}),
 }
@@ -235,7 +238,7 @@ def shown(cell: object) -> object:
 
 
 def write_tables(parts: list[Path]) -> None:
-    """The tables of docs/leaderboards.md from what runs at one commit printed."""
+    """The tables of docs/leaderboards.md from what runs at one commit printed; worlds that no run had are left out."""
     lines = [line for part in parts for line in csv.reader(part.read_text(encoding="utf-8").splitlines())]
     measured = {line[1] for line in lines if line[0] == "commit"}
     if len(measured) != 1:
@@ -245,7 +248,7 @@ def write_tables(parts: list[Path]) -> None:
     for name, header, order in (("worlds", BOARD, WORLDS), ("judges", JUDGED, PANELS)):
         path = TABLES / f"leaderboards-{name}.csv"
         with path.open("w", encoding="utf-8", newline="") as file:
-            csv.writer(file, lineterminator="\n").writerows([header, *(found[row] for row in order)])
+            csv.writer(file, lineterminator="\n").writerows([header, *(found[row] for row in order if row in found)])
         sources[path.name] = ("benchmarks.leaderboards", *measured)
     note_sources(TABLES / "sources.csv", sources)
 

@@ -310,6 +310,9 @@ def test_a_picture_has_a_dot_an_interval_and_ranks(board):
     axes = un.plot.leaderboard(board)
     assert [label.get_text() for label in axes.get_yticklabels()] == board.systems["system"].to_list()
     assert "quality (mean, 90% interval)" in axes.get_xlabel()
+    (ranks,) = axes.child_axes
+    words = [*axes.get_yticklabels(), *ranks.get_yticklabels(), axes.xaxis.label, ranks.yaxis.label]
+    assert len({word.get_fontsize() for word in words}) == 1
     with pytest.raises(un.DataError, match="no dimension 'qualty'"):
         un.plot.leaderboard(board, "qualty")
 

@@ -121,6 +121,19 @@ def test_large_tables_get_moments_and_conjugate_gradients(monkeypatch):
     np.testing.assert_allclose(np.diff(rough.mean), np.diff(exact.mean), atol=0.05)
 
 
+def test_conjugate_gradients_without_nested_effects(monkeypatch):
+    """Every prompt has one score."""
+    scores = drawn_scores(5, MEANS, prompts=60)
+    once = np.arange(len(scores.y))
+    scores = scores._replace(prompt=once, output=once)
+    solved = mixed_means(scores)
+    monkeypatch.setattr(mixed_model, "MOST_SOLVED", 0)
+    slow = mixed_means(scores)
+    assert solved.names == ("annotators", "annotators by systems", "noise")
+    np.testing.assert_allclose(slow.mean, solved.mean, rtol=1e-6, atol=1e-6)
+    np.testing.assert_allclose(slow.cov, solved.cov, rtol=1e-5, atol=1e-7)
+
+
 def test_conjugate_gradients_solve():
     rng = np.random.default_rng(0)
     A = rng.normal(size=(30, 30))

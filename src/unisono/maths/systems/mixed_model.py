@@ -123,17 +123,24 @@ class _Nested(NamedTuple):
     logdet: float  # of R^-1
 
     def times(self, v: np.ndarray) -> np.ndarray:
-        """R v for (N,) or (N, n): sums go up from level to level, and what is taken away comes down."""
-        if not self.Z:
-            return np.asarray(v / self.noise)
-        column = (slice(None), None) if v.ndim == 2 else slice(None)
-        total = [self.Z[0].T @ v / self.noise]
+        """R v for (N,) or (N, n)."""
+        return np.asarray((v - (self.Z[0] @ self._taken(self.Z[0].T @ v) if self.Z else 0.0)) / self.noise)
+
+    def _taken(self, total: np.ndarray) -> np.ndarray:
+        """What is taken away at the finest level: sums there, (levels,) or (levels, n), go up the levels and back."""
+        column = (slice(None), None) if total.ndim == 2 else slice(None)
+        sums = [total / self.noise]
         for up, shrink in zip(self.up, self.shrink, strict=True):
-            total.append(up.T @ (shrink[column] * total[-1]))
-        taken = self.delta[-1][column] * total.pop()
+            sums.append(up.T @ (shrink[column] * sums[-1]))
+        taken = self.delta[-1][column] * sums.pop()
         for up, shrink, delta in zip(self.up[::-1], self.shrink[::-1], self.delta[-2::-1], strict=True):
-            taken = delta[column] * total.pop() + shrink[column] * (up @ taken)
-        return np.asarray((v - self.Z[0] @ taken) / self.noise)
+            taken = delta[column] * sums.pop() + shrink[column] * (up @ taken)
+        return np.asarray(taken)
+
+    def between(self, W: sparse.csr_array) -> Callable[[np.ndarray], np.ndarray]:
+        """v to W'RW v, without anything as long as the scores."""
+        WW, T = W.T @ W, (self.Z[0].T @ W).tocsr() if self.Z else None
+        return lambda v: (WW @ v - (0.0 if T is None else T.T @ self._taken(T @ v))) / self.noise
 
     def square(self, W: sparse.csr_array) -> np.ndarray:
         """W'RW, dense."""
@@ -389,9 +396,5 @@ def _by_cholesky(ZRZ: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
 
 def _by_conjugate_gradients(R: _Nested, Zc: sparse.csr_array) -> Callable[[np.ndarray], np.ndarray]:
     """(I + Zc'RZc)^-1 times a matrix or vector."""
-    scale = 1 + Zc.power(2).T @ np.full(Zc.shape[0], 1 / R.noise)
-
-    def solved(rhs: np.ndarray) -> np.ndarray:
-        return conjugate_gradients(lambda v: v + Zc.T @ R.times(Zc @ v), rhs, scale, SOLVE_TOLERANCE)
-
-    return solved
+    scale, inner = 1 + Zc.power(2).T @ np.full(Zc.shape[0], 1 / R.noise), R.between(Zc)
+    return lambda rhs: conjugate_gradients(lambda v: v + inner(v), rhs, scale, SOLVE_TOLERANCE)
