@@ -15,7 +15,6 @@ from unisono.api.rating_questions import check
 from unisono.errors import ConvergenceWarning, DataError, DataWarning, taken
 from unisono.evaluate.study_quality import Pieces, Quality, early_quality, quality_of
 from unisono.fusers import Fit, Fuser, rating_design, revive
-from unisono.fusers import rating_design as series_advice
 from unisono.fusers.compared_items import Pairwise
 from unisono.fusers.fuser_settings import require_asked
 from unisono.fusers.pair_design import next_pairs, plan_comparisons
@@ -59,7 +58,7 @@ def plan(fit: Any, *, most: int = 20, seed: int = 0, **reading: Any) -> Plan:
     fuser, known = _fitted(fit, reading)
     if isinstance(fuser, Pairwise):
         return plan_comparisons(fuser, most=most, seed=seed)
-    ask = series_advice.plan_annotators if isinstance(fuser, SeriesFuser) else rating_design.plan_ratings
+    ask = rating_design.plan_annotators if isinstance(fuser, SeriesFuser) else rating_design.plan_ratings
     return ask(fuser, known, most=most, seed=seed)
 
 
@@ -105,7 +104,7 @@ def next_ratings(
     if pairs is not None:
         raise DataError("Pairs are chosen from a fit of comparisons; this one is of ratings. Leave pairs out.")
     if isinstance(fuser, SeriesFuser):
-        return series_advice.next_recordings(fuser, known)
+        return rating_design.next_recordings(fuser, known)
     return rating_design.next_ratings(fuser, known, strategy)
 
 

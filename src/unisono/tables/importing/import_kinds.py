@@ -90,9 +90,9 @@ def import_files(name: str, files: Sequence[str], answers: Answers, request: Req
         if option not in kind.takes:
             raise ValueError(f"{option} means nothing for {name}; it takes {', '.join(sorted(kind.takes))}.")
     if request.names is not None:
-        from unisono.tables.importing.import_request import FileNames
+        from unisono.tables.importing.import_request import name_pattern
 
-        FileNames(request.names)
+        name_pattern(request.names)
     module, function = kind.reader.split(":")
     reader: Reader = getattr(importlib.import_module(f"unisono.tables.importing.{module}"), function)
     if name != "json":

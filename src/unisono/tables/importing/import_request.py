@@ -7,6 +7,7 @@ reader takes for labels; cells that have to be numbers.
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 import re
@@ -79,40 +80,27 @@ def stem(path: str) -> str:
     return PurePath(path.replace("\\", "/").split("?")[0]).stem or path
 
 
-class FileNames:
-    """What the names of files say, by a template as in `{dimension}/{item}_{annotator}.csv`."""
-
-    def __init__(self, template: str):
-        self.template = template
-        self.fields = re.findall(r"\{(\w+)\}", template)
-        wrong = [field for field in self.fields if field not in FIELDS]
-        if wrong or not self.fields or len(set(self.fields)) < len(self.fields):
-            raise ValueError(
-                f"--names takes {listed([f'{{{field}}}' for field in FIELDS])}, each once, in a file's name"
-            )
-        pattern = re.escape(template)
-        for place, field in enumerate(self.fields):
-            # The last name in a part of the path takes what is left; those before it stop at the next mark.
-            greedy = "+" if place == len(self.fields) - 1 else "+?"
-            pattern = pattern.replace(re.escape(f"{{{field}}}"), f"(?P<{field}>[^/]{greedy})", 1)
-        self._pattern = re.compile(rf"(?:^|/){pattern}$")
-
-    def read(self, path: str) -> dict[str, str]:
-        """The fields of one path."""
-        found = self._pattern.search(str(PurePath(path)).replace("\\", "/"))
-        if found is None:
-            raise DataError(f"{PurePath(path).name}: the path does not look like --names '{self.template}'.")
-        return found.groupdict()
+@functools.cache
+def name_pattern(template: str) -> re.Pattern[str]:
+    """What names of files say, by a template as in `{dimension}/{item}_{annotator}.csv`; ValueError if it is none."""
+    names = re.findall(r"\{(\w+)\}", template)
+    if not names or not set(names) <= set(FIELDS) or len(set(names)) < len(names):
+        raise ValueError(f"--names takes {listed([f'{{{field}}}' for field in FIELDS])}, each once, in a file's name")
+    pattern = re.escape(template)
+    for name in names:
+        # The last name in a part of the path takes what is left; those before it stop at the next mark.
+        greedy = "+" if name == names[-1] else "+?"
+        pattern = pattern.replace(re.escape(f"{{{name}}}"), f"(?P<{name}>[^/]{greedy})", 1)
+    return re.compile(rf"(?:^|/){pattern}$")
 
 
 def file_facts(path: str, template: str | None, default: str) -> dict[str, str]:
     """What a path says by the user's template, which has to fit, or by the usual one, which may not."""
-    if template is not None:
-        return FileNames(template).read(path)
-    try:
-        return FileNames(default).read(path)
-    except DataError:
-        return {}
+    pattern = name_pattern(default if template is None else template)
+    found = pattern.search(str(PurePath(path)).replace("\\", "/"))
+    if found is None and template is not None:
+        raise DataError(f"{PurePath(path).name}: the path does not look like --names '{template}'.")
+    return {} if found is None else found.groupdict()
 
 
 def required(facts: dict[str, str], field: str, path: str) -> str:
