@@ -88,7 +88,7 @@ def one_case(case: Case, names: list[str]) -> dict[str, Any]:
     found = {}
     for name in names:
         fuser = make_fuser(name)
-        effort = timed_fit(fuser, ratings)
+        effort = timed_fit(fuser, ratings, None)
         estimate = fuser.fuse().mean
         held_out = score_hidden(make_fuser(name), ratings, None, hidden)
         dims = range(ratings.D)

@@ -74,12 +74,15 @@ class Within(NamedTuple):
 def squares_within(items: ItemPosteriors) -> Within:
     """Squares of answers around their item's weighted mean over their variances, and how many answers.
 
-    With what not knowing the annotators adds, since their rows are fitted to the same answers.
+    With what not knowing the annotators adds, since their rows are fitted to the same answers. How precise judgements
+    and items are is part of the variances: the posteriors know it already.
     """
     data, params = items.data, items.params
     who, item = data.annotator_of.astype(np.intp), data.item_of
     seen = data.answered[data.profile_of]
     gain, noise = np.einsum("kdd->kd", params.F)[who], np.einsum("kdd->kd", params.N)[who]
+    if items.weights is not None:
+        noise = noise / (items.weights.judgement * items.weights.item[item])[:, None]
     truth = items.posterior.mean[item]
     others = np.einsum("jde,je->jd", params.F[who], truth) - gain * truth
     left = np.where(seen, data.y - params.b[who] - others, 0.0)

@@ -146,7 +146,7 @@ def test_judges_alone_are_told_what_cannot_be_known():
     with pytest.warns(un.DataWarning, match="No rating by people"):
         result = un.fuse(only)
     assert result.summary().splitlines()[0].startswith("No rating by people")
-    assert "40% (--shared)" in result.summary().splitlines()[0]
+    assert "40% (shared)" in result.summary().splitlines()[0]
     with pytest.warns(un.DataWarning, match="shared to 60%"):
         wider = un.fuse(only, shared=0.6)
     unsure = [one.fused.sd / one.fused.mean.std(axis=0) for one in (result, wider)]
@@ -158,7 +158,7 @@ def test_one_lab_can_share_its_errors():
     alone = [un.fuse(world.ratings, shared=share) for share in (0.0, 0.1, 0.2)]
     width = [(one.fused.sd / one.fused.mean.std(axis=0)).mean() for one in alone]
     assert width[0] < width[1] < width[2]
-    assert "shared to 20% (--shared)" in alone[2].summary().splitlines()[0]
+    assert "shared to 20% (shared)" in alone[2].summary().splitlines()[0]
     with pytest.raises(un.SettingsError, match="from 0 up to, but not including, 1"):
         un.fuse(world.ratings, shared=1.0)
 

@@ -105,6 +105,17 @@ def test_slips_are_let_go_where_there_are_any(slips):
         pd.testing.assert_frame_equal(found.truth, plain.truth)
 
 
+def test_slips_that_are_let_go_leave_the_estimate_as_reliable_as_it_is():
+    claimed, true = [], []
+    for seed in range(8):
+        value, item_of, annotator_of, truth = slipping(seed, 0.05)
+        result = un.fuse(frame_of(value, item_of, annotator_of))
+        claimed.append(result.fit.arrays["reliability_draws"].mean(axis=0))
+        fused = result.truth.set_index("item").sort_index()
+        true.append([np.corrcoef(fused[name], truth[:, d])[0, 1] ** 2 for d, name in enumerate("xy")])
+    assert np.mean(claimed) == pytest.approx(np.mean(true), abs=0.03)
+
+
 def test_truth_says_which_items_are_unclear_and_of_no_item_where_all_are_alike():
     hard = np.arange(60) % 3 == 0
     value, item_of, annotator_of, truth = slipping(5, 0.0, np.where(hard, 2.5, 0.7))
