@@ -13,7 +13,8 @@ import pytest
 from sharded_cases import hard_table, mixed_table, written
 from unisono.api import fuse
 from unisono.errors import DataError
-from unisono.scale.executors import SerialExecutor
+from unisono.scale.executors import SerialExecutor, open_engine
+from unisono.scale.shard_em import _weighed
 from unisono.scale.shard_folder import ShardFolder
 from unisono.scale.shard_writer import write_shards
 from unisono.scale.sharded_fusion import fuse_shards
@@ -106,6 +107,7 @@ def kill_a_worker(executor):
         sys.modules["ray"].kill(executor.actors[0], no_restart=False)
 
 
+@pytest.mark.slow
 def test_a_worker_killed_when_judgements_are_weighed_costs_no_bit(everything, executor):
     serial = fuse_shards(everything.shards, SerialExecutor(), **everything.beside)
     iterations = []
@@ -117,6 +119,30 @@ def test_a_worker_killed_when_judgements_are_weighed_costs_no_bit(everything, ex
 
     assert_same_bytes(fuse_shards(everything.shards, executor, on_step=on_step, **everything.beside), serial)
     assert iterations.count(2) >= 2
+
+
+def test_weights_that_are_lost_are_found_again_to_the_same_bits(everything):
+    serial = fuse_shards(everything.shards, SerialExecutor(), **everything.beside)
+    lost = []
+
+    def on_step(iteration, objective):
+        if _weighed and iteration in (1, 2, 5):
+            for key in list(_weighed)[iteration % 2 :: 2]:
+                lost.append(_weighed.pop(key))
+
+    found = fuse_shards(everything.shards, SerialExecutor(), on_step=on_step, **everything.beside)
+    assert len(lost) > 6
+    assert_same_bytes(found, serial)
+    assert not _weighed
+
+
+def test_two_processes_turn_the_same_dimensions(tmp_path):
+    turned = case_of(tmp_path / "case", mixed_table(3), {"gold": ..., "features": ...})
+    serial = fuse_shards(turned.shards, SerialExecutor(), **turned.beside)
+    with open_engine("processes", 2) as executor:
+        found = fuse_shards(turned.shards, executor, **turned.beside)
+        assert_same_bytes(found, serial)
+        assert_same(found, turned.expected, tmp_path)
 
 
 @pytest.mark.parametrize("climb", [1, 2])
