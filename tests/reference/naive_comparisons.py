@@ -41,9 +41,10 @@ def ends_of(answer, step, t):
 
 
 def expected_bound(data, state):
-    """What the quadratic bounds say of all answers at their best, one factor after another."""
-    total = 0.0
+    """What the quadratic bounds say of all answers at their best, one factor after another; some are at random."""
+    whole = 0.0
     for n in range(data.N):
+        total = 0.0
         k, dim = data.who[n], data.left[n] % data.D
         unit, tau = state.hyper.unit[dim], state.crowd.tau[k]
         d = unit * (state.truths.mean.ravel()[data.left[n]] - state.truths.mean.ravel()[data.right[n]])
@@ -60,7 +61,10 @@ def expected_bound(data, state):
                 second += q * (square + 2 * sign * end * mean + end**2)
             xi = math.sqrt(second)
             total += math.log(logistic(xi)) + (first - xi) / 2
-    return total
+        r, share = state.slips[n], logistic(state.crowd.slip[k])
+        total = (1 - r) * (total + math.log(1 - share) - math.log(1 - r))
+        whole += data.weight[n] * (total + r * (data.random[n] + math.log(share) - math.log(r)))
+    return whole
 
 
 def posterior_of_annotator(d, variance, W, b, prior_mean, prior_variance):

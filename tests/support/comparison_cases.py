@@ -18,7 +18,9 @@ class World(NamedTuple):
     kind: np.ndarray  # (K,) 0 usual, 1 spammer, 2 the wrong way round
 
 
-def world(M=100, K=30, N=4000, D=1, seed=0, *, spammers=0.1, flipped=0.0, ties=True, spread=1.0, islands=1, steps=1):
+def world(
+    M=100, K=30, N=4000, D=1, seed=0, *, spammers=0.1, flipped=0.0, ties=True, spread=1.0, islands=1, steps=1, slips=0.0
+):
     rng = np.random.default_rng(seed)
     truth, gain = rng.normal(0, spread, (M, D)), rng.normal(1, 0.3, K)
     kind, shuffled = np.zeros(K, dtype=int), rng.permutation(K)
@@ -38,6 +40,8 @@ def world(M=100, K=30, N=4000, D=1, seed=0, *, spammers=0.1, flipped=0.0, ties=T
     left, right = 1 / (1 + np.exp(tau[k] - delta)), 1 / (1 + np.exp(tau[k] + delta))
     u = rng.random(N)
     answer = np.where(u < left, 0, np.where(u < left + right, 2, 1))
+    if slips:
+        answer = np.where(rng.random(N) < slips, rng.integers(0, 2, N) * 2, answer)
     strength = strengths(rng, delta, tau[k], answer, steps)
     data = comparison_data((i, j), d, k, answer, (M, D, K), strength=strength)
     return World(data, truth, gain, order, tau, kind)

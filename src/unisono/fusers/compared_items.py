@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any, ClassVar, NamedTuple, NoReturn, Self
 
 import numpy as np
+from scipy.special import expit
 
 from unisono.errors import DataError, SettingsError
 from unisono.fusers.comparison_knowledge import (
@@ -28,6 +29,7 @@ from unisono.maths.comparisons.comparison_posterior import (
     Answering,
     Posterior,
     answer_probabilities,
+    at_random,
     newcomer,
     posterior,
     preference_probability,
@@ -278,7 +280,9 @@ class Pairwise(Fuser):
         crowd, new = self.crowd_, newcomer(self.hyper_)
         with np.errstate(divide="ignore"):
             tie = tie_of(self.hyper_, np.log(crowd.tau))
-        known = Answering(crowd.prob, crowd.at, crowd.cov, tie, crowd.tau_sd)
+        known = Answering(
+            *(crowd.prob, crowd.at, crowd.cov, tie, crowd.tau_sd), at_random(self.hyper_, crowd.slip, crowd.slip_sd)
+        )
         return Answering(*(np.concatenate([one, other])[who] for one, other in zip(known, new, strict=True)))
 
     def _place(self, label: str, labels: Sequence[str], what: str) -> int:
@@ -299,7 +303,8 @@ class Pairwise(Fuser):
         }
         if np.isfinite(self.hyper_.tie) and self.hyper_.steps[0] > 0:
             table["tie_threshold"] = crowd.tau
-        return table | {"comparison_spammer": crowd.prob[:, 1], "comparison_flipped": crowd.prob[:, 2]}
+        classes = {"comparison_spammer": crowd.prob[:, 1], "comparison_flipped": crowd.prob[:, 2]}
+        return table | {"comparison_slips": expit(crowd.slip)} | classes
 
     def _not_of_ratings(self) -> NoReturn:
         raise DataError("This fit is of comparisons alone, so it knows nothing of ratings. See predict_comparisons.")

@@ -15,7 +15,14 @@ import numpy as np
 from unisono.errors import DataError
 from unisono.fusers.standardisation import Scaling
 from unisono.fusers.warm_start import require_shared_annotators
-from unisono.maths.comparisons.comparison_priors import TIE_MEDIAN, TIE_MEDIAN_SD, TIE_SD, TRUTH_ITEMS, USUAL_SD
+from unisono.maths.comparisons.comparison_priors import (
+    SLIP_SD,
+    TIE_MEDIAN,
+    TIE_MEDIAN_SD,
+    TIE_SD,
+    TRUTH_ITEMS,
+    USUAL_SD,
+)
 from unisono.maths.comparisons.comparison_state import IMAGINARY, PINNED, Crowd, Earlier, Prior
 from unisono.maths.gold_slope import FEWEST_KNOWN, Slope, slope_on
 from unisono.tables.comparisons import Comparisons, place_of
@@ -105,6 +112,8 @@ def earlier_people(people: tuple[str, ...], earlier: Pairwise) -> Earlier:
         spread_n=IMAGINARY.spread_n + new,
         order=hyper.order,
         order_n=IMAGINARY.order_n + new,
+        slip=hyper.slip,
+        slip_precision=IMAGINARY.slip_precision + new / SLIP_SD**2,
     )
     if np.isfinite(hyper.tie):
         precision = 1 / TIE_MEDIAN_SD**2 + new / TIE_SD**2

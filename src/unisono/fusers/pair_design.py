@@ -148,7 +148,8 @@ def _told_by_one(fuser: Pairwise, variance: float) -> float:
         tie = np.maximum(1 - above - below, 1e-12)
         each = up * (1 - above) + down * (1 - below) + np.where(tie > 1e-9, (up - down) ** 2 / tie, 0.0)
         square = g**2 + crowd.cov[:, z, 0, 0]
-        total += float((weight * crowd.prob[:, z] * square) @ each @ WEIGHTS)
+        seen = weight * crowd.prob[:, z] * expit(-crowd.slip)  # what is answered at random tells nothing
+        total += float((seen * square) @ each @ WEIGHTS)
     return total
 
 

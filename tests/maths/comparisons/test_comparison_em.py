@@ -130,7 +130,8 @@ def test_thresholds_are_where_the_bound_is_highest():
         s, t = data.sign, data.end * tau[data.who[data.row]]
         delta = (m.g[data.who] * found.d + m.o[data.who])[data.row]
         x, square = s * delta + t, 2 * s * t * delta + t * t
-        return (0.5 * x - 0.5 * found.w * square).sum() + em._between(data, moved) + em._crowd_cost(at, moved)
+        each = data.by_row(0.5 * found.weight[data.row] * x - 0.5 * found.w * square)
+        return (each + found.weight * em._between(data, moved)).sum() + em._crowd_cost(at, moved)
 
     best = value(state.crowd.tau)
     for k in range(at.data.K):
@@ -138,6 +139,41 @@ def test_thresholds_are_where_the_bound_is_highest():
             tau = state.crowd.tau.copy()
             tau[k] *= factor
             assert value(tau) < best
+
+
+def test_answers_at_random_one_after_another():
+    """How probable each is by Bayes, and everybody's share where the bound is highest."""
+    at = cs.problem(world(M=15, K=6, N=400, slips=0.2).data)
+    state = after(at, 6)
+    found, data = em.factors(at, state), at.data
+    new, _ = em._slips(at, state, found)
+    for n in range(data.N):
+        odds = np.exp(new.crowd.slip[data.who[n]] + data.random[n] - found.each[n])
+        np.testing.assert_allclose(new.slips[n], odds / (1 + odds), rtol=1e-8)
+    for _ in range(10):
+        new, found = em._slips(at, new._replace(slips=new.slips), found)
+    held = new.slips
+
+    def value(slip):
+        moved = new._replace(crowd=new.crowd._replace(slip=slip))
+        return em._slipped(data, moved) + em._crowd_cost(at, moved)
+
+    assert held.max() > 3 * held.min()
+    for k in range(data.K):
+        for away in (-0.03, 0.03):
+            assert value(new.crowd.slip + away * (np.arange(data.K) == k)) < value(new.crowd.slip)
+
+
+@pytest.mark.parametrize("slips", [0.0, 0.1])
+def test_the_share_of_answers_at_random_is_found(slips):
+    found = []
+    for seed in range(3):
+        w = world(N=12_000, spread=3.0, slips=slips, seed=seed, spammers=0.0)
+        state, _ = em.fit(cs.problem(w.data))
+        found.append(expit(state.crowd.slip).mean())
+        slope = np.polyfit(w.truth.ravel(), state.truths.mean.ravel(), 1)[0]
+        assert 0.85 < slope < 1.1
+    assert slips - 0.03 < np.mean(found) < slips + 0.03
 
 
 def test_sides_swapped_turn_order_effects_and_nothing_else():
@@ -155,12 +191,12 @@ def test_a_unit_that_has_drifted_comes_back():
     at = cs.problem(world(M=1000, K=200, N=20_000).data)
     state = after(at, 40)
     t, c, both = state.truths, state.crowd, np.array([2.0, 1.0])
-    state = em.State(
-        t._replace(
+    state = state._replace(
+        truths=t._replace(
             mean=t.mean / 2, block=t.block / 4, apart=t.apart / 4, log_det=t.log_det - 2 * at.data.U * np.log(2)
         ),
-        c._replace(at=c.at * both, cov=c.cov * both[:, None] * both),
-        state.hyper._replace(Sigma=state.hyper.Sigma / 4),
+        crowd=c._replace(at=c.at * both, cov=c.cov * both[:, None] * both),
+        hyper=state.hyper._replace(Sigma=state.hyper.Sigma / 4),
     )
     for _ in range(6):
         state, _ = em.step(at, state)

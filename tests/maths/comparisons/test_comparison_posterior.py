@@ -47,7 +47,8 @@ def test_slopes_are_those_of_expected_log_likelihoods():
             first = expected(lambda x, t=tau, ss=signs: sum(s * expit(t - s * x) for s in ss))
             second = expected(lambda x, t=tau, ss=signs: sum(expit(t - s * x) * expit(s * x - t) for s in ss))
             got = found.value[z, n], found.first[z, n], found.second[z, n]
-            np.testing.assert_allclose(got, (value, first, second), rtol=1e-8, atol=1e-10)
+            counted = np.array((value, first, second)) * (1 - state.slips[n])
+            np.testing.assert_allclose(got, counted, rtol=1e-8, atol=1e-10)
 
 
 def test_what_annotators_take_from_the_precision():
@@ -73,6 +74,8 @@ def test_what_annotators_take_from_the_precision():
             P[:U, U:] += w * g[z, n] * np.outer(e, rest)
             P[U:, :U] += w * g[z, n] * np.outer(rest, e)
             P[U:, U:] += w * np.outer(rest, rest)
+        slope = (q[:, n] * g[:, n] * slopes.first[:, n]).sum()
+        P[:U, :U] -= slope**2 * state.slips[n] / (1 - state.slips[n]) * np.outer(e, e)
     unit = np.zeros(U + 2 * K)
     unit[U::2] = state.crowd.prob[:, 0]
     C = np.linalg.inv(P)
@@ -81,6 +84,29 @@ def test_what_annotators_take_from_the_precision():
     T = np.eye(U) - one
     expected = T @ C[:U, :U] @ T.T * post._widening(at, state)
     np.testing.assert_allclose(found.joint, expected, rtol=1e-7, atol=1e-10)
+
+
+def test_what_slips_take_is_the_curvature_of_the_mixture():
+    """Of one answer of a known annotator on a known difference, by differentiation."""
+    at = cs.problem(world(M=10, K=4, N=300, slips=0.2, ties=False).data)
+    state, _ = em.fit(at)
+    t, c, data = state.truths, state.crowd, at.data
+    sure = c._replace(prob=np.tile([1.0, 0, 0], (4, 1)), cov=c.cov * 1e-12)
+    state = state._replace(truths=t._replace(apart=t.apart * 1e-12), crowd=sure)
+    d = data.difference(state.truths.mean)
+    g, o = sure.at[data.who, 0].T
+    share, guess, sign = expit(sure.slip[data.who]), np.exp(data.random), data.sign[: data.N]
+
+    def told(x):
+        return np.log((1 - share) * expit(sign * (g * x + o)) + share * guess)
+
+    right = share * guess / np.exp(told(d))
+    state = state._replace(slips=right)
+    slopes, _, _ = post.quadrature(at, state)
+    weight = post._sites(at, state, slopes, d)[0] - post._lost_to_slips(at, state, slopes)
+    h = 1e-4
+    second = -(told(d + h) - 2 * told(d) + told(d - h)) / h**2
+    np.testing.assert_allclose(weight, data.by_pair(second), rtol=1e-4, atol=1e-5)
 
 
 def test_truths_are_in_the_unit_of_usual_annotators():
@@ -122,7 +148,8 @@ def test_probabilities_of_answers():
     w = world(M=10, K=4, N=300)
     _, _, state = fitted(w)
     c = state.crowd
-    sure = post.Answering(c.prob, c.at, c.cov * 0, np.log(c.tau), np.zeros(4))
+    none = np.zeros((4, 3))
+    sure = post.Answering(c.prob, c.at, c.cov * 0, np.log(c.tau), np.zeros(4), none)
     found = post.answer_probabilities(np.array([0.0, 1.0, -2.0, 0.3]), np.zeros(4), sure)
     for k, d in enumerate((0.0, 1.0, -2.0, 0.3)):
         expected = [
@@ -130,6 +157,10 @@ def test_probabilities_of_answers():
             for a in range(3)
         ]
         np.testing.assert_allclose(found[k], expected, rtol=1e-8)
+    half = post.at_random(state.hyper, np.zeros(4), np.zeros(4))
+    mixed = post.answer_probabilities(np.array([0.0, 1.0, -2.0, 0.3]), np.zeros(4), sure._replace(random=half))
+    np.testing.assert_allclose(half.sum(axis=1), 0.5, rtol=1e-12)
+    np.testing.assert_allclose(mixed, found / 2 + half, rtol=1e-8)
     anybody = post.answer_probabilities(np.array([0.5]), np.array([0.2]), post.newcomer(state.hyper))
     np.testing.assert_allclose(anybody.sum(), 1, rtol=1e-12)
     assert anybody[0, 0] > anybody[0, 2]

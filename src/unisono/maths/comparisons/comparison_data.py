@@ -34,6 +34,7 @@ class ComparisonData(NamedTuple):
     end: np.ndarray  # (F,) of the threshold: -1 at a lower end, 1 at an upper one
     step: np.ndarray  # (F,) which threshold
     row: np.ndarray  # (F,) the comparison of each factor; the first N are those of all comparisons
+    random: np.ndarray  # (N,) logarithm of how often such an answer is given, on either side: when nobody looks
     inner: np.ndarray  # (N,) for answers with two ends, 0: a tie, s: of strength s; -1 with one end
     pair: np.ndarray  # (N,) distinct pair of each comparison
     low: np.ndarray  # (P,) unknowns of the distinct pairs, low < high
@@ -117,12 +118,19 @@ def comparison_data(
         end=np.concatenate([first, np.ones(len(closed))]),
         step=np.concatenate([np.where(tied, 0, s - 1), np.where(tied, 0, s)[closed]]),
         row=np.concatenate([np.arange(N), closed]),
+        random=_at_random(np.where(tied, 0, s), steps, np.ones(N) if weight is None else weight),
         inner=np.where(tied, 0, np.where(s < steps, s, -1)),
         pair=pair.ravel(),
         low=key // (M * D),
         high=key % (M * D),
         component=connected_components(edges, directed=False)[1],
     )
+
+
+def _at_random(strength: np.ndarray, steps: int, weight: np.ndarray) -> np.ndarray:
+    """(N,) logarithm of the share of answers of each strength (0: ties), half of it for the side that was chosen."""
+    share = (np.bincount(strength, weight, steps + 1) + 1) / (weight.sum() + steps + 1)
+    return np.asarray(np.log(share * np.where(np.arange(steps + 1) > 0, 0.5, 1.0))[strength])
 
 
 def ranking_weights(group: np.ndarray, left: np.ndarray, right: np.ndarray) -> np.ndarray:

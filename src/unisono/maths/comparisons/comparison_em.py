@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 import scipy
-from scipy.special import logsumexp, xlogy
+from scipy.special import entr, expit, logsumexp, xlogy
 
 from unisono.maths.comparisons.comparison_data import ComparisonData
 from unisono.maths.comparisons.comparison_priors import GOLD_ERROR, GOLD_ITEMS, STEP_SD, TIE_SD
@@ -38,7 +38,9 @@ from unisono.maths.em_loop import EmTrace, OnStep, run_em
 SHORTEST_XI = 1e-6  # numerical: below it tanh(xi / 2) / (2 xi) is 1/4
 MAX_ITER, TOL = 500, 3e-6  # numerical: the tolerance is nats per comparison
 LEAST_WIDTH = 1e-9  # numerical: of a range between thresholds
-NEWTON = 3  # numerical: steps of the thresholds
+NEWTON = 3  # numerical: steps of thresholds, and of shares of answers at random
+SUREST_SLIP = 1 - 1e-9  # numerical
+LONGEST_MOVE = 2.0  # numerical: of log odds in a step
 
 
 class Factors(NamedTuple):
@@ -50,6 +52,8 @@ class Factors(NamedTuple):
     x: np.ndarray  # (F,) expected arguments of the logistic functions
     xi: np.ndarray  # (F,) where the bounds touch
     value: float  # the expected log likelihood, at least
+    each: np.ndarray  # (N,) that of every answer, were it not given at random
+    weight: np.ndarray  # (N,) how much each counts: less, the more probable it is that it was
     d: np.ndarray  # (N,) mean of the difference of the truths, in logits
     dd: np.ndarray  # (N,) and of its square
 
@@ -63,19 +67,29 @@ def factors(at: Problem, state: State) -> Factors:
     dd = d * d + unit**2 * state.truths.apart[data.pair]
     delta = m.g * d + m.o
     square = m.gg * dd + 2 * m.go * d + m.oo
-    s, weight = data.sign, data.weight[data.row]
+    counted = data.weight * (1 - state.slips)
+    s, weight = data.sign, counted[data.row]
     x = s * delta[data.row] + t
     xi = np.sqrt(np.maximum(square[data.row] + 2 * s * t * delta[data.row] + t * t, SHORTEST_XI**2))
     w = weight * np.tanh(xi / 2) / (2 * xi)
-    value = float((weight * (0.5 * (x - xi) - np.logaddexp(0.0, -xi))).sum()) + _between(data, state)
-    return Factors(data.by_row(w), data.by_row(s * (0.5 * weight - w * t)), w, x, xi, value, d, dd)
+    each = data.by_row(0.5 * (x - xi) - np.logaddexp(0.0, -xi)) + _between(data, state)
+    value = float(counted @ each) + _slipped(data, state)
+    return Factors(data.by_row(w), data.by_row(s * (0.5 * weight - w * t)), w, x, xi, value, each, counted, d, dd)
 
 
-def _between(data: ComparisonData, state: State) -> float:
-    """What answers with two ends add to the log likelihood."""
-    at = np.flatnonzero(data.inner >= 0)
+def _between(data: ComparisonData, state: State) -> np.ndarray:
+    """(N,) what answers with two ends add to the log likelihood."""
+    at, found = np.flatnonzero(data.inner >= 0), np.zeros(data.N)
     width = state.crowd.tau[data.who[at]] * gaps(state.hyper.steps)[data.inner[at]]
-    return float(data.weight[at] @ np.log(-np.expm1(-width)))
+    found[at] = np.log(-np.expm1(-width))
+    return found
+
+
+def _slipped(data: ComparisonData, state: State) -> float:
+    """What answers at random, and which of them are, add to the expected log likelihood (eq. V14)."""
+    q, odds = state.slips, state.crowd.slip[data.who]
+    told = q * (data.random + odds) - np.logaddexp(0.0, odds) + entr(q) + entr(1 - q)
+    return float(data.weight @ told)
 
 
 def lower_bound(at: Problem, state: State, value: float) -> float:
@@ -117,16 +131,19 @@ def divergence(crowd: Crowd, of: Expected) -> np.ndarray:
 
 def _crowd_cost(at: Problem, state: State) -> float:
     crowd, of = state.crowd, expected(at, state.hyper)
-    total = crowd.prob * divergence(crowd, of) + xlogy(crowd.prob, of.share) - xlogy(crowd.prob, crowd.prob)
+    each = crowd.prob * divergence(crowd, of) + xlogy(crowd.prob, of.share) - xlogy(crowd.prob, crowd.prob)
+    total = float(each.sum())
+    total -= 0.5 * float((of.slip_precision * (crowd.slip - of.slip) ** 2).sum())
     if not at.data.graded:
-        return float(total.sum())
-    return float(total.sum() - 0.5 * (of.tie_precision * (np.log(crowd.tau) - of.tie) ** 2).sum())
+        return total
+    return total - 0.5 * float((of.tie_precision * (np.log(crowd.tau) - of.tie) ** 2).sum())
 
 
 def _hyper_cost(at: Problem, state: State) -> float:
     data, hyper, people = at.data, state.hyper, at.population
     pulled = np.trace(np.linalg.solve(hyper.Sigma, at.prior.Sigma))
     total = -0.5 * at.prior.items * (np.linalg.slogdet(hyper.Sigma)[1] + pulled)
+    total -= 0.5 * people.slip_precision * (hyper.slip - people.slip) ** 2
     if data.K > 1 or at.earlier is not None:
         total -= 0.5 * people.spread_n * (np.log(hyper.gain_var) + people.gain_var / hyper.gain_var)
     if data.sided:
@@ -152,13 +169,55 @@ def step(at: Problem, state: State) -> tuple[State, float]:
     """The next state, and the bound at this one."""
     found = factors(at, state)
     bound = lower_bound(at, state, found.value)
-    # Truths first: before anything is known of them, every gain looks like a spammer's.
+    state, found = _slips(at, state, found)
+    # Truths before annotators: while nothing is known of them, every gain looks like a spammer's.
     state = state._replace(truths=_truths(at, state, found))
     state = state._replace(crowd=_crowd(at, state, factors(at, state)))
     if at.data.graded:
         state = state._replace(crowd=_annotators_thresholds(at, state, factors(at, state)))
         state = _steps(at, state)
     return _in_unit(at, state._replace(hyper=hyperparameters(at, state))), bound
+
+
+def _slips(at: Problem, state: State, found: Factors) -> tuple[State, Factors]:
+    """Which answers were given at random, how often annotators do so, and factors that count so much (eq. V14).
+
+    Newton steps of the marginal likelihood, all shares and their median at once: one after another would take hundreds.
+    """
+    data, new, people = at.data, at.new, at.population
+    n, share, slip = data.by_annotator(data.weight), state.crowd.slip, state.hyper.slip
+    here = _slip_value(at, state.hyper, share, slip, found.each)
+    for _ in range(NEWTON):
+        of = expected(at, state.hyper._replace(slip=slip))
+        p, q = expit(share), expit(share[data.who] + data.random - found.each)
+        up = data.by_annotator(data.weight * q) - n * p - of.slip_precision * (share - of.slip)
+        told = n * p * (1 - p) - data.by_annotator(data.weight * q * (1 - q))
+        bend = np.maximum(told, 0.0) + of.slip_precision
+        tied = of.slip_precision * new
+        median = (tied * (share - slip)).sum() - people.slip_precision * (slip - people.slip)
+        median = (median + (tied * up / bend).sum()) / ((tied - tied**2 / bend).sum() + people.slip_precision)
+        move = (up + tied * median) / bend
+        size = min(1.0, LONGEST_MOVE / max(float(np.abs(move).max(initial=0.0)), abs(median), LONGEST_MOVE))
+        for _ in range(8):  # numerical: halvings
+            there = _slip_value(at, state.hyper, share + size * move, slip + size * median, found.each)
+            if there >= here:
+                share, slip, here = share + size * move, slip + size * median, there
+                break
+            size /= 2
+    q = np.minimum(expit(share[data.who] + data.random - found.each), SUREST_SLIP)
+    more = (1 - q) / (1 - state.slips)
+    found = found._replace(W=found.W * more, b=found.b * more, w=found.w * more[data.row], weight=found.weight * more)
+    crowd = state.crowd._replace(slip=share, slip_sd=bend**-0.5)
+    return state._replace(slips=q, crowd=crowd, hyper=state.hyper._replace(slip=slip)), found
+
+
+def _slip_value(at: Problem, hyper: Hyper, share: np.ndarray, slip: float, each: np.ndarray) -> float:
+    """The bound as a function of log odds of slips and of their median, every answer as probable as it is by both."""
+    data, of, people = at.data, expected(at, hyper._replace(slip=slip)), at.population
+    odds = share[data.who]
+    told = np.logaddexp(each, data.random + odds) - np.logaddexp(0.0, odds)
+    cost = float((of.slip_precision * (share - of.slip) ** 2).sum()) + people.slip_precision * (slip - people.slip) ** 2
+    return float(data.weight @ told) - 0.5 * cost
 
 
 def _truths(at: Problem, state: State, found: Factors) -> Truths:
@@ -212,10 +271,10 @@ def _ranges(data: ComparisonData, state: State, found: Factors) -> Ranges:
     m, S = moments(state.crowd), data.steps
     delta = (m.g[data.who] * found.d + m.o[data.who])[data.row]
     cell = data.who[data.row] * S + data.step
-    pull = data.end * (0.5 * data.weight[data.row] - found.w * data.sign * delta)
+    pull = data.end * (0.5 * found.weight[data.row] - found.w * data.sign * delta)
     A, B = (np.bincount(cell, x, data.K * S).reshape(-1, S) for x in (found.w, pull))
     at = np.flatnonzero(data.inner >= 0)
-    T = np.bincount(data.who[at] * S + data.inner[at], data.weight[at], data.K * S).reshape(-1, S)
+    T = np.bincount(data.who[at] * S + data.inner[at], found.weight[at], data.K * S).reshape(-1, S)
     return Ranges(A, B, T)
 
 

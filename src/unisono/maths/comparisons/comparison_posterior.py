@@ -15,7 +15,7 @@ from scipy.special import entr, expit, logsumexp
 
 from unisono.maths.comparisons.comparison_data import ComparisonData
 from unisono.maths.comparisons.comparison_em import divergence, hyperparameters, normal_precision
-from unisono.maths.comparisons.comparison_priors import LARGEST_CORRECTION, LARGEST_JOINT, NODES, TIE_SD
+from unisono.maths.comparisons.comparison_priors import LARGEST_CORRECTION, LARGEST_JOINT, NODES, SLIP_SD, TIE_SD
 from unisono.maths.comparisons.comparison_solver import diagonal_blocks, product, solve
 from unisono.maths.comparisons.comparison_state import (
     GAINS,
@@ -101,7 +101,7 @@ def quadrature(at: Problem, state: State) -> tuple[Slopes, np.ndarray, np.ndarra
                 total[0, doubted] += weight * np.abs(s[doubted]) * np.log1p(-other[doubted])
                 total[1] += weight * s * other
                 total[2] += weight * np.abs(s) * other * (1 - other)
-        found[:, z, rows] = total * data.weight[rows]
+        found[:, z, rows] = total * (data.weight * (1 - state.slips))[rows]
     return Slopes(*found), d, v
 
 
@@ -176,7 +176,8 @@ def _crowd(at: Problem, state: State, slopes: Slopes, d: np.ndarray, v: np.ndarr
 def _reported(at: Problem, state: State) -> Posterior:
     data = at.data
     slopes, d, _ = quadrature(at, state)
-    base, weight = before(at, state.hyper)[0], _sites(at, state, slopes, d)[0]
+    base, weight = before(at, state.hyper)[0], _sites(at, state, slopes, d)[0] - _lost_to_slips(at, state, slopes)
+    weight = np.maximum(weight, 0.0)
     lost = lost_to_annotators(at, state, slopes, d)
     mean, widening = state.truths.mean, _widening(at, state)
     if data.U <= LARGEST_JOINT:
@@ -200,6 +201,15 @@ def _reported(at: Problem, state: State) -> Posterior:
     return Posterior(mean, np.linalg.inv(blocks) * widening, None, data.component)
 
 
+def _lost_to_slips(at: Problem, state: State, slopes: Slopes) -> np.ndarray:
+    """(P,) what not knowing which answers were given at random takes from the precision of pairs (Louis 1982)."""
+    data, unit = at.data, state.hyper.unit
+    q, g = state.crowd.prob[data.who].T, state.crowd.at[data.who, :, 0].T
+    slope = (q * g * slopes.first).sum(axis=0)
+    odds = state.slips / np.maximum(data.weight * (1 - state.slips), np.finfo(float).tiny)
+    return np.asarray(data.by_pair(slope**2 * odds) * unit[data.low % data.D] ** 2)
+
+
 def _lost_to_features(scores: np.ndarray, inverse: np.ndarray) -> np.ndarray:
     """(U, U) what not knowing the coefficients of features takes from the precision of truths (eq. V8)."""
     shared = scores @ np.linalg.solve(scores.T @ scores + np.eye(scores.shape[1]), scores.T)
@@ -213,7 +223,7 @@ def _widening(at: Problem, state: State) -> float:
     determined = float((1 - _variances(state.truths.block) / known).sum())
     open_ = (of.precision * crowd.cov).sum(axis=(-2, -1))
     determined += float((crowd.prob * (GAINS != 0) * (2 - open_)).sum())
-    N = float(data.weight.sum())
+    N = float(data.weight @ (1 - state.slips))
     return N / max(N - determined, N / 2)
 
 
@@ -269,13 +279,22 @@ class Answering(NamedTuple):
     cov: np.ndarray  # (n, 3, 2, 2)
     tie: np.ndarray  # (n,) logarithm of the threshold, -inf without ties
     tie_sd: np.ndarray  # (n,)
+    random: np.ndarray  # (n, 3) probabilities of each answer, given at random
 
 
 def newcomer(hyper: Hyper) -> Answering:
     """One row: somebody of whom nothing is known."""
     at, cov = class_centres(hyper)[None], np.zeros((1, 3, 2, 2))
     cov[0, :, 0, 0], cov[0, :, 1, 1] = class_variances(hyper), hyper.order_var
-    return Answering(hyper.shares[None], at, cov, np.array([tie_of(hyper, hyper.tie)]), np.array([TIE_SD]))
+    tie = np.array([tie_of(hyper, hyper.tie)]), np.array([TIE_SD])
+    return Answering(hyper.shares[None], at, cov, *tie, at_random(hyper, np.array([hyper.slip]), np.array([SLIP_SD])))
+
+
+def at_random(hyper: Hyper, slip: np.ndarray, sd: np.ndarray) -> np.ndarray:
+    """(n, 3) probabilities of left, tie and right that are given at random, of uncertain log odds (n,) of a slip."""
+    share = expit(slip[:, None] + sd[:, None] * POINTS) @ WEIGHTS
+    tie = hyper.random_tie if hyper.steps[0] > 0 else 0.0
+    return np.asarray(share[:, None] * np.array([(1 - tie) / 2, tie, (1 - tie) / 2]))
 
 
 def tie_of(hyper: Hyper, log_tau: np.ndarray | float) -> np.ndarray:
@@ -294,7 +313,8 @@ def answer_probabilities(mean: np.ndarray, variance: np.ndarray, who: Answering)
                 delta = middle + point * sd
                 left, right = expit(delta - tau), expit(-delta - tau)
                 total += (who.prob[:, z] * share * weight)[:, None] * np.stack([left, 1 - left - right, right], axis=1)
-    return np.asarray(np.clip(total, 0.0, 1.0) / total.sum(axis=1, keepdims=True))
+    told = np.clip(total, 0.0, 1.0) / total.sum(axis=1, keepdims=True)
+    return np.asarray(told * (1 - who.random.sum(axis=1, keepdims=True)) + who.random)
 
 
 def preference_probability(mean: float, variance: float, level: float = 1.645) -> tuple[float, float, float]:

@@ -22,6 +22,14 @@ TIE_SD = 0.5  # convention: of the logarithm of thresholds between annotators
 TIE_MEDIAN = 0.5  # convention: the median threshold that one imaginary annotator speaks for ...
 TIE_MEDIAN_SD = 1.0  # ... and the sd of the logarithm of the median around it
 
+# ---- Answers at random (eq. V14)
+
+SLIP_SD = 1.0  # convention: of the log odds of a slip between annotators
+SLIP_MEDIAN = 0.02  # convention: the median share of answers at random that one imaginary annotator speaks for ...
+SLIP_MEDIAN_SD = 1.0  # ... and the sd of its log odds
+
+# ---- Strengths
+
 STEP_SD = 1.0  # convention: of logarithms of distances between thresholds of strengths, around equal ones
 
 # ---- Copies

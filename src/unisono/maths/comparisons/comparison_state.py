@@ -1,9 +1,9 @@
 """What the model of comparisons holds while it is fitted: what is known before, the posteriors, and where both begin.
 
 q is a normal of the truths, times a mixture over classes of normals of (gain, order effect) for every annotator;
-thresholds and hyperparameters are points. `Prior` has what is known of the items: what ratings, and known truths, say
-of them. `unit` (D,) has the logits in a unit of theirs; of dimensions without, the unit is that of the average usual
-gain. `Earlier` has what an earlier fit says of annotators, each for himself and of all.
+thresholds, shares of answers at random and hyperparameters are points. `Prior` has what is known of the items: what
+ratings, and known truths, say of them. `unit` (D,) has the logits in a unit of theirs; of dimensions without, the unit
+is that of the average usual gain. `Earlier` has what an earlier fit says of annotators, each for himself and of all.
 """
 
 from __future__ import annotations
@@ -11,8 +11,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from scipy.special import expit, logit
 
-from unisono.maths.comparisons.comparison_data import ComparisonData
+from unisono.maths.comparisons.comparison_data import TIE, ComparisonData
 from unisono.maths.comparisons.comparison_priors import (
     CLASS_COUNTS,
     CLASS_GAINS,
@@ -20,6 +21,9 @@ from unisono.maths.comparisons.comparison_priors import (
     GOLD_ERROR,
     LARGEST_DENSE,
     LEVEL_ANNOTATORS,
+    SLIP_MEDIAN,
+    SLIP_MEDIAN_SD,
+    SLIP_SD,
     SPAMMER_SD,
     SPREAD_ANNOTATORS,
     TIE_MEDIAN,
@@ -71,6 +75,8 @@ class Hyper(NamedTuple):
     tie: float  # logarithm of the median threshold; -inf without thresholds
     steps: np.ndarray  # (S,) thresholds of strengths, as multiples of the first that is not 0
     gold_var: np.ndarray  # (D,) how far known truths lie from those that annotators see
+    slip: float  # log odds of the median share of answers at random
+    random_tie: float  # of these, the share that are ties
 
 
 class Crowd(NamedTuple):
@@ -81,6 +87,8 @@ class Crowd(NamedTuple):
     cov: np.ndarray  # (K, 3, 2, 2)
     tau: np.ndarray  # (K,) thresholds
     tau_sd: np.ndarray  # (K,) sd of their logarithms
+    slip: np.ndarray  # (K,) log odds of an answer at random
+    slip_sd: np.ndarray  # (K,)
 
 
 class Population(NamedTuple):
@@ -94,6 +102,8 @@ class Population(NamedTuple):
     order_n: float
     tie: float
     tie_precision: float
+    slip: float
+    slip_precision: float
     steps: np.ndarray | None = None  # thresholds of strengths
 
 
@@ -114,6 +124,8 @@ IMAGINARY = Population(
     LEVEL_ANNOTATORS,
     float(np.log(TIE_MEDIAN)),
     1 / TIE_MEDIAN_SD**2,
+    float(logit(SLIP_MEDIAN)),
+    1 / SLIP_MEDIAN_SD**2,
 )
 
 
@@ -121,6 +133,7 @@ class State(NamedTuple):
     truths: Truths
     crowd: Crowd
     hyper: Hyper
+    slips: np.ndarray  # (N,) how probable it is that an answer was given at random
 
 
 class Problem(NamedTuple):
@@ -142,13 +155,15 @@ class Problem(NamedTuple):
 
 
 class Expected(NamedTuple):
-    """What is expected of every annotator: of gain and order effect, by class, and of the threshold."""
+    """What is expected of every annotator: of gain and order effect, by class, of the threshold, and of slips."""
 
     share: np.ndarray  # (K, 3)
     centre: np.ndarray  # (K, 3, 2)
     precision: np.ndarray  # (K, 3, 2, 2)
     tie: np.ndarray  # (K,) logarithm
     tie_precision: np.ndarray  # (K,)
+    slip: np.ndarray  # (K,) log odds
+    slip_precision: np.ndarray  # (K,)
 
 
 def problem(
@@ -182,11 +197,14 @@ def expected(at: Problem, hyper: Hyper) -> Expected:
         np.tile(np.eye(2) / variance[:, None], (K, 1, 1, 1)),
         np.full(K, hyper.tie),
         np.full(K, 1 / TIE_SD**2),
+        np.full(K, hyper.slip),
+        np.full(K, 1 / SLIP_SD**2),
     )
     if at.earlier is None:
         return found
     known, crowd = at.earlier.known, at.earlier.crowd
-    own = Expected(crowd.prob, crowd.at, np.linalg.inv(crowd.cov), np.log(crowd.tau), crowd.tau_sd**-2.0)
+    tie = np.log(crowd.tau), crowd.tau_sd**-2.0
+    own = Expected(crowd.prob, crowd.at, np.linalg.inv(crowd.cov), *tie, crowd.slip, crowd.slip_sd**-2.0)
     for whole, part in zip(found, own, strict=True):
         whole[known] = part[known]
     return found
@@ -206,6 +224,8 @@ def start(at: Problem) -> State:
         people.tie if data.graded else -np.inf,
         first_steps(data) if people.steps is None else people.steps,
         np.full(data.D, GOLD_ERROR**2),
+        people.slip,
+        float((data.answer == TIE).mean()) if data.N else 0.0,
     )
     base, shift = before(at, hyper)
     truths = solve(at.where, base, np.zeros(len(data.low)), shift, prior.mean)
@@ -215,7 +235,9 @@ def start(at: Problem) -> State:
         tau, tau_sd = np.exp(of.tie), of.tie_precision**-0.5
     if at.earlier is not None:
         prob = of.share
-    return State(truths, Crowd(prob, of.centre, np.linalg.inv(of.precision), tau, tau_sd), hyper)
+    slip = of.slip, of.slip_precision**-0.5
+    crowd = Crowd(prob, of.centre, np.linalg.inv(of.precision), tau, tau_sd, *slip)
+    return State(truths, crowd, hyper, expit(of.slip)[data.who])
 
 
 def first_steps(data: ComparisonData) -> np.ndarray:
@@ -272,7 +294,8 @@ def rescaled(at: Problem, state: State, s: float) -> State:
     truths = Truths(t.mean * each, t.block * square, t.apart * dims**2, t.log_det + 2 * at.data.M * np.log(each).sum())
     crowd = crowd._replace(at=crowd.at * scale, cov=crowd.cov * scale[:, None] * scale)
     unit = np.where(at.prior.rated, hyper.unit / s, hyper.unit)
-    return State(truths, crowd, hyper._replace(Sigma=hyper.Sigma * square, theta=hyper.theta * each, unit=unit))
+    hyper = hyper._replace(Sigma=hyper.Sigma * square, theta=hyper.theta * each, unit=unit)
+    return state._replace(truths=truths, crowd=crowd, hyper=hyper)
 
 
 def in_units_of(at: Problem, blind: State) -> State:
@@ -286,4 +309,4 @@ def in_units_of(at: Problem, blind: State) -> State:
     block = t.block / prior.unit[:, None] / prior.unit
     truths = Truths(t.mean / prior.unit + prior.mean, block, t.apart / dims**2, t.log_det - size)
     own = {"Sigma": prior.Sigma, "unit": prior.unit, "theta": blind.hyper.theta / prior.unit}
-    return State(truths, blind.crowd, blind.hyper._replace(**own))
+    return blind._replace(truths=truths, hyper=blind.hyper._replace(**own))
