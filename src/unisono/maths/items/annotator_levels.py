@@ -198,10 +198,13 @@ class ItemLevels(NamedTuple):
 
 def item_levels(data: ItemData, answered: np.ndarray, n: np.ndarray, levels: Levels) -> ItemLevels:
     """Of answers `answered` (J, D), of which items have n (M, D).                                          eq. B38"""
-    y, item_of, of = np.where(answered, data.y - levels.centre, 0.0), data.item_of, data.annotator_of
-    others = np.where(answered, n[item_of] - 1, 0.0)
-    with_others = others > 0
-    ratio = np.where(with_others, (others + 1) / np.maximum(others, 1), 0.0)
-    mean = segment_sum(y, item_of, data.M) / np.maximum(n, 1)
-    sums = with_others.astype(float), ratio * (y - mean[item_of]), ratio
-    return ItemLevels(*(segment_sum(part, of, data.K) for part in sums))
+    item_of, of, rows = data.item_of, data.annotator_of, np.diff(data.item_ptr)
+    found = np.empty((3, data.K, data.D))
+    for d in range(data.D):
+        y = np.where(answered[:, d], data.y[:, d] - levels.centre[d], 0.0)
+        own = n[:, d]
+        mean = np.bincount(item_of, y, minlength=data.M) / np.maximum(own, 1)
+        ratio = np.repeat(np.where(own > 1, own / np.maximum(own - 1, 1), 0.0), rows) * answered[:, d]
+        for part, weight in enumerate((ratio > 0, ratio * (y - np.repeat(mean, rows)), ratio)):
+            found[part, :, d] = np.bincount(of, weight, minlength=data.K)
+    return ItemLevels(*found)
