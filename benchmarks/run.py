@@ -1,7 +1,8 @@
 """Runs the benchmarks and prints what they found: `make bench`, or `python -m benchmarks.run NAME ...`.
 
 Figures are ratios within one run wherever possible, because machines differ and are noisy. All of them go into
-bench-out/results.json as well.
+bench-out/results.json as well, and those of `PAGED` into docs/benchmarks.md: ours beside a group-by mean and beside
+other packages (sureal, crowd-kit, statsmodels and more) with peak memory, and growth.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ from pathlib import Path
 
 BENCHMARKS = {
     "help": "benchmarks.help_time",
+    "million": "benchmarks.million",
+    "growth": "benchmarks.growth",
     "items": "benchmarks.items_model",
     "peers": "benchmarks.peers",
     "series": "benchmarks.series",
@@ -22,13 +25,16 @@ BENCHMARKS = {
     "report": "benchmarks.report",
     "collect": "benchmarks.collect_load",
 }
+PAGED = ("million", "growth", "peers")  # their tables are written into the page
+PAGE = Path("docs/benchmarks.md")
 
 
 def main(names: list[str]) -> None:
     found = {}
     for name in names or list(BENCHMARKS):
         print(f"{name} ({BENCHMARKS[name]})", flush=True)
-        found[name] = importlib.import_module(BENCHMARKS[name]).run()
+        benchmark = importlib.import_module(BENCHMARKS[name])
+        found[name] = benchmark.run(into=PAGE) if name in PAGED else benchmark.run()
         for key, value in found[name].items():
             print(f"  {key:<48} {_shown(value)}", flush=True)
     out = Path("bench-out")

@@ -235,13 +235,14 @@ def precisions(square: np.ndarray, answers: np.ndarray, freedom: float) -> np.nd
 
 def log_density(w: np.ndarray, answers: np.ndarray, freedom: float) -> float:
     """What precisions add to the bound beside the errors that they weigh.                                 eq. B36"""
-    own = 0.5 * float(answers @ np.log(w))
+    log = np.log(w)
+    own = 0.5 * float(answers @ log)
     if np.isinf(freedom):
         return own
     d, times = np.unique(answers, return_counts=True)
     half, both = freedom / 2, (freedom + d) / 2
     constants = gammaln(both) - gammaln(half) - both * np.log(both) + half * np.log(half) + d / 2
-    return own - half * float(np.sum(w - np.log(w) - 1)) + float(times @ constants)
+    return own - half * float(np.sum(w - log - 1)) + float(times @ constants)
 
 
 def marginal(square: np.ndarray, answers: np.ndarray, freedom: float) -> float:
