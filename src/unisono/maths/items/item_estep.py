@@ -203,7 +203,7 @@ def sparse_rows(data: ItemData, start: int, stop: int) -> tuple[sparse.csr_array
     shape = (stop - start, len(data.annotator))
     weight = np.ones(high - low) if data.weight is None else data.weight[low:high]
     rows = sparse.csr_array((weight, profile, ptr), shape=shape)
-    y = data.y[low:high] * weight[:, None]
+    y = data.y[low:high] if data.weight is None else data.y[low:high] * weight[:, None]
     weighted = [sparse.csr_array((y[:, d].copy(), profile, ptr), shape=shape) for d in range(data.D)]
     return rows, weighted
 
