@@ -7,6 +7,7 @@ is no number, not a finite one or out of its range is a SettingsError before any
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Mapping
 from numbers import Integral, Real
@@ -81,8 +82,7 @@ class Parameterised:
     @classmethod
     def default_params(cls) -> dict[str, Any]:
         """The settings by name, as they are if nobody changes them."""
-        taken = inspect.signature(cls).parameters.values()
-        return {p.name: p.default for p in taken if p.kind is inspect.Parameter.KEYWORD_ONLY}
+        return dict(_keyword_defaults(cls))  # type: ignore[arg-type]  # classes are hashable
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Keyword arguments that make an equal, unfitted estimator; `deep` is there for scikit-learn's sake."""
@@ -130,6 +130,13 @@ class Parameterised:
         rows = [(name, repr(value)) for name, value in self.changed_params().items()]
         about = "settings that are not the defaults" if rows else "all settings are the defaults"
         return Introduction.of(f"{self._name()}, {fitted}", ("setting", "value"), rows, about).html()
+
+
+@functools.cache
+def _keyword_defaults(cls: type) -> dict[str, Any]:
+    # Every fit asks for these several times, and a signature takes as long as a step of a small fit.
+    taken = inspect.signature(cls).parameters.values()
+    return {p.name: p.default for p in taken if p.kind is inspect.Parameter.KEYWORD_ONLY}
 
 
 def _same(value: Any, default: Any) -> bool:
