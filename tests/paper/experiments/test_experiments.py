@@ -18,6 +18,7 @@ from unisono.paper import (
     experiment_items_synthetic,
     experiment_series_real,
     experiment_series_synthetic,
+    paper_protocol,
 )
 from unisono.paper.experiment_claims import Settings
 from unisono.paper.experiment_data import Traced, cut
@@ -83,9 +84,11 @@ def test_errors_of_matrices():
 
 
 @pytest.mark.slow
-def test_a_race_tells_scores_folds_and_tests_both_ways_round():
+def test_a_race_tells_scores_folds_and_tests_both_ways_round(monkeypatch):
     world = simulate_items(items=30, annotators=5, features=0, seed=0)
-    found = race(world.ratings, world.truth, models=[JOINT, INDEPENDENT], folds=3, seed=0)
+    monkeypatch.setattr(paper_protocol, "PROTOCOL", (JOINT, INDEPENDENT))
+    monkeypatch.setattr(paper_protocol, "FOLDS", 3)
+    found = race(world.ratings, world.truth, features=None, seed=0)
     one = compared([found], JOINT, INDEPENDENT, "dim1", "ccc")[0]
     other = compared([found], INDEPENDENT, JOINT, "dim1", "ccc")[0]
     scores = [found["scores"][model]["dim1"]["ccc"] for model in (JOINT, INDEPENDENT)]
