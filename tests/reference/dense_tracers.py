@@ -6,6 +6,7 @@ Rows are (gain with its sign, noise variance) of each annotator; a frame of the 
 from __future__ import annotations
 
 import numpy as np
+from scipy.special import digamma, gammaln
 from scipy.stats import multivariate_normal
 
 from unisono.maths.series.trace_frames import Stratum
@@ -213,3 +214,37 @@ def dense_leaking_course(y, follows, noise, A, phi):
     G = np.concatenate([np.kron(np.eye(T), follows[k]) for k in range(K)])
     N = np.diag(np.concatenate([np.tile(noise[k], T) for k in range(K)]))
     return (prior @ G.T @ np.linalg.solve(G @ prior @ G.T + N, y.reshape(K * T * D))).reshape(T, D)
+
+
+def student_traces(y, lag, gain, noise, A, kappa, nu):
+    """Expected precisions of the traces y (K, T) of one recording, NaN where missing, over the usual ones, if errors of
+    traces have Student's t; and the variational bound after every step."""
+    K, T = y.shape
+    course = y - np.array([np.mean(own[~np.isnan(own)]) if (~np.isnan(own)).any() else np.nan for own in y])[:, None]
+    frames = [
+        [(k, course[k, t + lag[k]]) for k in range(K) if 0 <= t + lag[k] < T and not np.isnan(course[k, t + lag[k]])]
+        for t in range(T)
+    ]
+    shape, scale, bounds = np.full(K, nu / 2.0), np.full(K, nu / 2.0), []
+    for _ in range(200):  # as many as the fast code takes, at most
+        count, square, bound, w = np.zeros(K), np.zeros(K), 0.0, shape / scale
+        log_w = digamma(shape) - np.log(scale)
+        for said in frames:
+            if not said:
+                continue
+            k, z = np.array([j for j, _ in said]), np.array([v for _, v in said])
+            V = 1.0 / (1.0 / A + np.sum(w[k] * gain[k] ** 2 / noise[k]))
+            x = V * np.sum(w[k] * gain[k] * z / noise[k])
+            left = (z - gain[k] * x) ** 2 + gain[k] ** 2 * V
+            count[k] += kappa
+            square[k] += kappa * left / noise[k]
+            bound += 0.5 * kappa * np.sum(log_w[k] - np.log(2.0 * np.pi * noise[k]) - w[k] * left / noise[k])
+            bound += 0.5 * kappa * (1.0 + np.log(V / A) - (x * x + V) / A)
+        for a, b, e, log in zip(shape, scale, w, log_w, strict=True):
+            prior = nu / 2.0 * np.log(nu / 2.0) - gammaln(nu / 2.0) + (nu / 2.0 - 1.0) * log - nu / 2.0 * e
+            bound += prior - (a * np.log(b) - gammaln(a) + (a - 1.0) * log - b * e)
+        bounds.append(bound)
+        shape, scale = (nu + count) / 2.0, (nu + square) / 2.0
+        if np.abs(np.log(shape / scale / w)).max() < 1e-9:
+            break
+    return shape / scale, np.array(bounds)

@@ -100,9 +100,10 @@ def predicted_truth(model: SeriesModel, X: np.ndarray) -> tuple[np.ndarray, np.n
 
 
 def log_density(model: SeriesModel, data: SeriesData) -> float:
-    """log p(y); where levels err by themselves, of levels and courses."""
+    """log p(y); where levels err by themselves, of levels and courses, every trace as usual of its annotator."""
     if model.levels is not None:
-        return two_scale_truth(data, model.params, model.structure, model.levels, model.spread).loglik
+        levels = model.levels._replace(kappa=np.zeros(data.D))
+        return two_scale_truth(data, model.params, model.structure, levels, model.spread).loglik
     return infer(make_layout(data, model.structure), data.X, model.params, model.structure).loglik
 
 
@@ -264,7 +265,7 @@ def restore_model(arrays: dict[str, np.ndarray]) -> SeriesModel:
 def _restored_levels(arrays: dict[str, np.ndarray]) -> Levels:
     found = {name: arrays[f"level_{name}"] for name in Levels._fields if f"level_{name}" in arrays}
     K, D = found["gain"].shape
-    return Levels(**{"leak": np.zeros((K, D, D))} | found)  # fits of before leakage was estimated have none
+    return Levels(**{"leak": np.zeros((K, D, D)), "kappa": np.zeros(D)} | found)  # older fits know of neither
 
 
 def _restored_errors(arrays: dict[str, np.ndarray]) -> RatingErrors:

@@ -16,10 +16,11 @@ from unisono.maths.series.delays_and_memory import (
     delay_shares,
     precision_among_all,
 )
+from unisono.maths.series.trace_data import nearest_rated
 from unisono.maths.series.trace_frames import Hands, delay_evidence, independent_frames, mean_autocorrelation, placed
 from unisono.maths.series.trace_frames import place as place_strata
 from unisono.maths.series.trace_parts import HeldParts, two_scales
-from unisono.maths.series.trace_truth import Levels, level_posterior, nearest_rated
+from unisono.maths.series.trace_truth import Levels, level_posterior
 from unisono.maths.series.tracer_climb import (
     arrived,
     capped,
@@ -304,6 +305,7 @@ def test_levels_of_recordings_equal_the_dense_posterior():
         np.array([[1.0, 0.4], [0.4, 0.8]]),
         np.ones(2),
         np.ones(2),
+        np.zeros(2),
     )
     L, V, loglik = level_posterior(data, level, levels)
     total = 0.0

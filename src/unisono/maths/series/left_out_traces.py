@@ -24,10 +24,10 @@ import numpy as np
 from scipy.special import gammaln, ndtr
 
 from unisono.maths.series.error_bands import no_spread
-from unisono.maths.series.trace_data import SeriesData, SeriesParams, Structure
+from unisono.maths.series.trace_data import SeriesData, SeriesParams, Structure, truth_frames
 from unisono.maths.series.trace_parts import Part, Parts
 from unisono.maths.series.trace_priors import EVIDENCE, INDEPENDENT, USUAL_WIDENING, WIDENING_SD
-from unisono.maths.series.trace_truth import Levels, TwoScaleTruth, truth_frames, two_scale_truth
+from unisono.maths.series.trace_truth import Levels, TwoScaleTruth, two_scale_truth
 
 SIZES = np.concatenate([[0.0], np.exp(np.arange(-80, 81) / 20.0), [np.inf]])  # ends of the classes of |z|, 5 % apart
 MIDDLES = np.concatenate([SIZES[1:2] / 2.0, SIZES[1:-1] * np.exp(0.025)])

@@ -147,3 +147,32 @@ def connected(data: SeriesData) -> np.ndarray:
     M = len(data.length)
     ties = coo_array((np.ones(len(data.item_of)), (data.item_of, M + data.annotator_of)), shape=(M + data.K,) * 2)
     return np.asarray(connected_components(ties.tocsr(), directed=False)[1][M:])
+
+
+def truth_frames(data: SeriesData, lag: np.ndarray) -> np.ndarray:
+    """(S, D) the frame of the truth, recordings end to end, that each rating is about; -1 where outside."""
+    length = data.length[data.item_of]
+    begin = (np.cumsum(data.length) - data.length)[data.item_of]
+    frame = np.arange(int(length.sum())) - np.repeat(np.cumsum(length) - length, length)
+    at = frame[:, None] - np.round(np.repeat(lag[data.annotator_of], length, axis=0)).astype(np.int64)
+    return np.where((at >= 0) & (at < np.repeat(length, length)[:, None]), at + np.repeat(begin, length)[:, None], -1)
+
+
+def nearest_rated(precision: np.ndarray, length: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(sum T, D) the nearest frame of the recording that was rated, and how far it is; the frame itself where none was.
+
+    precision: (sum T, D), 0 where nobody spoke of a frame.
+    """
+    frame = np.arange(len(precision))
+    near = np.tile(frame[:, None], (1, precision.shape[1]))
+    end = np.cumsum(length)
+    for lo, hi in zip((end - length).tolist(), end.tolist(), strict=True):
+        for d in range(precision.shape[1]):
+            rated = lo + np.flatnonzero(precision[lo:hi, d] > 0)
+            if 0 < len(rated) < hi - lo:
+                after = np.minimum(np.searchsorted(rated, frame[lo:hi]), len(rated) - 1)
+                before = np.maximum(after - 1, 0)
+                earlier = frame[lo:hi] - rated[before] < rated[after] - frame[lo:hi]
+                later = rated[after] < frame[lo:hi]  # beyond the last
+                near[lo:hi, d] = rated[np.where(earlier & ~later, before, after)]
+    return near, np.abs(near - frame[:, None])

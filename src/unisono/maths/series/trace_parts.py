@@ -175,11 +175,11 @@ def make_part(piece: tuple[int, SeriesData]) -> Part:
     for m, T in enumerate(data.length.tolist()):
         who = data.annotator_of[js[m] : js[m + 1]]
         y = data.y[first[js[m]] : first[js[m + 1]]].reshape(len(who), T, data.D)
-        found.append(tuple(_courses(who, y[:, :, d]) for d in range(data.D)))
+        found.append(tuple(courses_of(who, y[:, :, d]) for d in range(data.D)))
     return Part(begin, data, tuple(found), tuple(tuple(map(_outline, dims)) for dims in found))
 
 
-def _courses(who: np.ndarray, y: np.ndarray) -> Courses:
+def courses_of(who: np.ndarray, y: np.ndarray) -> Courses:
     """y: (n, T), NaN where missing."""
     given = ~np.isnan(y)
     rated = given.any(axis=1)

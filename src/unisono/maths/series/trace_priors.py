@@ -25,6 +25,10 @@ EVIDENCE = 0.25  # of Bartlett's number of independent frames, since truth and e
 # .002; .125 gains .002 on average and loses .001 to .002 on the three studies whose figures are exact
 UNCORRELATED = 0.05  # the autocorrelation of a trace counts up to its first value below this
 LONGEST_CORRELATION = 60.0  # seconds after which it is not looked at
+TRACE_FREEDOM = (
+    4.0  # degrees of freedom of the errors of traces: against normal ones the average rises by .006, of studies
+)
+# annotators have several traces by .004 to .015; 2 does as much, 8 .001 less
 FLAT = 0.02  # share of the usual spread inside a recording below which a trace has no course
 LEVEL_VARIANCE, PRIOR_RECORDINGS = 1.0, 2.0  # of recordings, in variances of the course, and how many these count for;
 # half and double matter little

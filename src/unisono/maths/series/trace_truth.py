@@ -19,13 +19,16 @@ from typing import NamedTuple
 
 import numpy as np
 
+from unisono.maths.series import trace_priors
 from unisono.maths.series.error_bands import Spread, no_spread, shift_variance
-from unisono.maths.series.trace_data import SeriesData, SeriesParams, Structure
+from unisono.maths.series.trace_data import SeriesData, SeriesParams, Structure, nearest_rated, truth_frames
 from unisono.maths.series.trace_estep import Truth, draw_truth, infer, posterior_mean
+from unisono.maths.series.trace_frames import Hands, Stratum, aligned, strata_of
 from unisono.maths.series.trace_layout import Layout, make_layout
-from unisono.maths.series.trace_parts import Part, Parts
+from unisono.maths.series.trace_parts import Part, Parts, courses_of
 
 ROUNDS = 3  # numerical: between levels and course, where traces have gaps
+STEPS, SETTLED = 200, 1e-9  # numerical: of EM for noise of traces, at most; change of its logarithm that is none
 
 
 class Levels(NamedTuple):
@@ -38,7 +41,8 @@ class Levels(NamedTuple):
     bias_variance: np.ndarray  # (K, D) of what is known of it
     prior: np.ndarray  # (D, D) covariance of the levels of recordings
     lasting: np.ndarray  # (D,) share of the errors of the courses that outlasts the smoother
-    widening: np.ndarray  # (D,) error variance of courses over that of the model, see left_out_errors.py
+    widening: np.ndarray  # (D,) error variance of courses over that of the model, see left_out_traces.py
+    kappa: np.ndarray  # (D,) what a frame counts for as evidence on the noise of its trace; 0: all traces are as usual
 
 
 def rescaled_levels(levels: Levels, factor: np.ndarray) -> Levels:
@@ -62,8 +66,10 @@ def two_scale_truth(
 ) -> TwoScaleTruth:
     """params: of the courses; `mu` is the centre of the levels. spread: what is unknown of the average annotator."""
     # eq. S43
+    data, params, levels = _trace_by_trace(data, params, levels)
     D, frames = data.D, _frames(data, params, levels)
     level, course, found = _smoothed(data, params, structure, frames, infer)
+    levels = _with_level_noise(data, level, levels)
     L, VL, loglik = level_posterior(data, level, levels)
     recording = np.repeat(np.arange(len(data.length)), data.length)
     away = L[recording] + course
@@ -79,9 +85,83 @@ def two_scale_truth(
 
 def two_scale_mean(data: SeriesData, params: SeriesParams, structure: Structure, levels: Levels) -> np.ndarray:
     """(sum T, D) the means of `two_scale_truth` alone."""
+    data, params, levels = _trace_by_trace(data, params, levels)
     level, course, _ = _smoothed(data, params, structure, _frames(data, params, levels), _means)
-    L, _, _ = level_posterior(data, level, levels)
+    L, _, _ = level_posterior(data, level, _with_level_noise(data, level, levels))
     return np.asarray(params.mu + np.repeat(L, data.length, axis=0) + course)
+
+
+def trace_weights(data: SeriesData, params: SeriesParams, levels: Levels) -> np.ndarray:
+    """(J, D) what the course of each trace counts for, over what is usual of its annotator.
+
+    Nobody is as careful in every recording: errors of traces have Student's t with TRACE_FREEDOM degrees of freedom.
+    Frames of the truth stand alone here, as where annotators' gains are found, and leakage counts as noise.
+    """  # eq. S68
+    k, weight = data.annotator_of, np.ones((len(data.item_of), data.D))
+    gain = np.diagonal(params.F.sum(axis=1), axis1=1, axis2=2)
+    lag = np.round(params.lag).astype(np.int64)
+    end, A = np.cumsum(data.length[data.item_of]), np.diagonal(params.sigma) / (1.0 - params.phi**2)
+    hands = [
+        Hands(1.0, gain[k, d] == 0.0, lag[k, d], gain[k, d], params.N[k, d, d], float(A[d])) for d in range(data.D)
+    ]
+    for m, T in enumerate(data.length.tolist()):
+        own = np.flatnonzero(data.item_of == m)
+        y = np.stack([data.y[end[j] - T : end[j]] for j in own]) if len(own) > 1 else np.zeros((0, T, data.D))
+        for d, hand in enumerate(hands):
+            courses = aligned(courses_of(own, y[:, :, d]), hand) if len(y) else None
+            if courses is not None and len(courses.who) > 1:
+                weight[courses.who, d] = _weights(strata_of(courses), hand, float(levels.kappa[d]))[courses.who]
+    return weight
+
+
+def _weights(strata: list[Stratum], hands: Hands, kappa: float) -> np.ndarray:
+    """(J,) by EM: traces of one recording, everybody else 1."""
+    weight = np.ones(len(hands.gain))
+    for _ in range(STEPS):
+        count, square = np.zeros(len(weight)), np.zeros(len(weight))
+        for one in strata:
+            j, g = one.who, hands.gain[one.who]
+            V = 1.0 / (1.0 / hands.A + weight[j] @ hands.precision[j])
+            left = one.rows - np.outer(V * (one.rows @ (weight * hands.weight)[j]), g)
+            count[j] += one.frames
+            square[j] += np.sum(left**2, axis=0) + one.frames * g**2 * V
+        before, weight = weight, _student(kappa * count, kappa * square / hands.noise)
+        if np.abs(np.log(weight / before)).max() < SETTLED:
+            break
+    return weight
+
+
+def _student(count: np.ndarray, square: np.ndarray) -> np.ndarray:
+    """Expected precisions, over the usual one, of so many errors with this sum of squares, over the usual variance."""
+    nu = trace_priors.TRACE_FREEDOM
+    return np.asarray((nu + count) / (nu + square))
+
+
+def _trace_by_trace(data: SeriesData, params: SeriesParams, levels: Levels) -> tuple[SeriesData, SeriesParams, Levels]:
+    """Every trace as an annotator of its own, with noise of its own."""
+    if not levels.kappa.any():
+        return data, params, levels
+    k, weight = data.annotator_of, trace_weights(data, params, levels)
+    rows = {name: getattr(params, name)[k] for name in ("F", "b", "rho", "lag")}
+    known = {name: getattr(levels, name)[k] for name in ("gain", "leak", "noise", "bias", "bias_variance")}
+    params = params._replace(**rows, N=params.N[k] / weight[:, :, None])
+    return data._replace(annotator_of=np.arange(len(k)), K=len(k)), params, levels._replace(**known)
+
+
+def _with_level_noise(data: SeriesData, level: np.ndarray, levels: Levels) -> Levels:
+    """Noise of the level of every trace, which may be far off where the course is not. level: (J, D)."""
+    if not levels.kappa.any():
+        return levels
+    rated, G, noise = ~np.isnan(level), _followed_levels(levels), levels.noise
+    for _ in range(STEPS):
+        L, V, _ = level_posterior(data, level, levels)
+        left = level - levels.bias - np.einsum("jde,je->jd", G, L[data.item_of])
+        square = left**2 + np.einsum("jde,jef,jdf->jd", G, V[data.item_of], G)
+        before = levels.noise
+        levels = levels._replace(noise=noise / np.where(rated, _student(np.ones(1), square / noise), 1.0))
+        if np.abs(np.log(levels.noise / before)).max() < SETTLED:
+            break
+    return levels
 
 
 class _Frames(NamedTuple):
@@ -171,26 +251,17 @@ def draw_two_scales(
     rng: np.random.Generator,
 ) -> np.ndarray:
     """(draws, sum T, D) paths around the fused truth: smooth errors of the course, one error of each level."""
-    none = Spread(*(np.zeros(data.D) for _ in Spread._fields))
-    found = two_scale_truth(data, params, structure, levels, none)
+    found = two_scale_truth(data, params, structure, levels, no_spread(data.D))
+    data, params, levels = _trace_by_trace(data, params, levels)
     judgement = np.repeat(np.arange(len(data.item_of)), data.length[data.item_of])
     rest = data._replace(y=data.y - found.level[judgement], X=np.zeros((len(found.mean), 0)))
     inner = params._replace(mu=np.zeros(data.D), b=np.zeros_like(params.b), theta=np.zeros((0, data.D)))
     layout = make_layout(rest, structure)
     course = draw_truth(layout, inner, structure, draws, rng) - infer(layout, rest.X, inner, structure).mean
-    _, V, _ = level_posterior(data, found.level, levels)
+    _, V, _ = level_posterior(data, found.level, _with_level_noise(data, found.level, levels))
     xi = rng.standard_normal((draws, len(data.length), data.D))
     level = np.einsum("mde,rme->rmd", np.linalg.cholesky(V), xi)
     return np.asarray(found.mean + course + np.repeat(level, data.length, axis=1))
-
-
-def truth_frames(data: SeriesData, lag: np.ndarray) -> np.ndarray:
-    """(S, D) the frame of the truth, recordings end to end, that each rating is about; -1 where outside."""
-    length = data.length[data.item_of]
-    begin = (np.cumsum(data.length) - data.length)[data.item_of]
-    frame = np.arange(int(length.sum())) - np.repeat(np.cumsum(length) - length, length)
-    at = frame[:, None] - np.round(np.repeat(lag[data.annotator_of], length, axis=0)).astype(np.int64)
-    return np.where((at >= 0) & (at < np.repeat(length, length)[:, None]), at + np.repeat(begin, length)[:, None], -1)
 
 
 def frame_precision(
@@ -201,26 +272,6 @@ def frame_precision(
     total, use = int(data.length.sum()), seen & (at >= 0)
     columns = range(data.D)
     return np.stack([np.bincount(at[use[:, d], d], weight[use[:, d], d], minlength=total) for d in columns], axis=1)
-
-
-def nearest_rated(precision: np.ndarray, length: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(sum T, D) the nearest frame of the recording that was rated, and how far it is; the frame itself where none was.
-
-    precision: (sum T, D), 0 where nobody spoke of a frame.
-    """
-    frame = np.arange(len(precision))
-    near = np.tile(frame[:, None], (1, precision.shape[1]))
-    end = np.cumsum(length)
-    for lo, hi in zip((end - length).tolist(), end.tolist(), strict=True):
-        for d in range(precision.shape[1]):
-            rated = lo + np.flatnonzero(precision[lo:hi, d] > 0)
-            if 0 < len(rated) < hi - lo:
-                after = np.minimum(np.searchsorted(rated, frame[lo:hi]), len(rated) - 1)
-                before = np.maximum(after - 1, 0)
-                earlier = frame[lo:hi] - rated[before] < rated[after] - frame[lo:hi]
-                later = rated[after] < frame[lo:hi]  # beyond the last
-                near[lo:hi, d] = rated[np.where(earlier & ~later, before, after)]
-    return near, np.abs(near - frame[:, None])
 
 
 def trace_levels(y: np.ndarray, judgement: np.ndarray, count: np.ndarray) -> np.ndarray:

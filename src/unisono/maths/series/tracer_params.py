@@ -99,7 +99,8 @@ def truth_params(asked: Asked, known: Known) -> tuple[SeriesParams, Levels]:
     )
     prior = np.diag([f.tracers.AB for f in found]) * unit**2
     lasting = lasting_errors(parts, found, phi)
-    return params, Levels(gain, leak, level_noise, centre + bias, doubt, prior, lasting, widening=np.ones(D))
+    kappa = np.array([f.kappa for f in found])
+    return params, Levels(gain, leak, level_noise, centre + bias, doubt, prior, lasting, np.ones(D), kappa)
 
 
 def _autocorrelation(parts: Parts, rate: float, s: Settings, found: tuple[Dimension, ...]) -> float:
