@@ -265,7 +265,9 @@ def restore_model(arrays: dict[str, np.ndarray]) -> SeriesModel:
 def _restored_levels(arrays: dict[str, np.ndarray]) -> Levels:
     found = {name: arrays[f"level_{name}"] for name in Levels._fields if f"level_{name}" in arrays}
     K, D = found["gain"].shape
-    return Levels(**{"leak": np.zeros((K, D, D)), "kappa": np.zeros(D)} | found)  # older fits know of neither
+    return Levels(
+        **{"leak": np.zeros((K, D, D)), "kappa": np.zeros(D), "freedom": np.ones(D)} | found
+    )  # older fits know of neither
 
 
 def _restored_errors(arrays: dict[str, np.ndarray]) -> RatingErrors:

@@ -13,7 +13,8 @@ from unisono.maths.series.trace_em_fit import Settings
 from unisono.maths.series.trace_frames import Hands, placed
 from unisono.maths.series.trace_leakage import leakages, nobody_leaks, objective, said
 from unisono.maths.series.trace_parts import HeldParts, two_scales
-from unisono.maths.series.trace_truth import level_posterior, rescaled_levels, trace_weights, two_scale_truth
+from unisono.maths.series.trace_truth import level_posterior, rescaled_levels, two_scale_truth
+from unisono.maths.series.trace_weights import trace_weights
 from unisono.maths.series.tracer_climb import sweep
 from unisono.maths.series.tracer_fit import fit_two_scales
 from unisono.maths.series.tracer_rows import first_tracers, hands_of
@@ -163,7 +164,7 @@ def test_a_truth_with_leakage_equals_the_dense_posterior():
     levels = fit.levels._replace(lasting=np.zeros(2))  # nothing is shrunk
     found = two_scale_truth(data, fit.params, fit.structure, levels, fit.spread)
     A, noise = fit.params.sigma / (1 - fit.params.phi**2), np.diagonal(fit.params.N, axis1=1, axis2=2)
-    weight = trace_weights(data, fit.params, levels).reshape(2, 6, 2)
+    weight = trace_weights(data, fit.params, levels.kappa, levels.freedom).reshape(2, 6, 2)
     assert weight.min() < 0.9
     for m, y in enumerate(data.y.reshape(2, 6, 40, 2)):
         course = dense_leaking_course(

@@ -1,5 +1,7 @@
 """What each trace counts for: errors of traces have Student's t, courses and levels by themselves."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 
@@ -8,7 +10,9 @@ from unisono.fusers.trace_model import log_density, model_of
 from unisono.maths.series import trace_priors
 from unisono.maths.series.trace_data import SeriesData, SeriesParams, lag_kernel
 from unisono.maths.series.trace_em_fit import Settings
-from unisono.maths.series.trace_truth import Levels, draw_two_scales, trace_weights, two_scale_mean, two_scale_truth
+from unisono.maths.series.trace_parts import HeldParts
+from unisono.maths.series.trace_truth import Levels, draw_two_scales, two_scale_mean, two_scale_truth
+from unisono.maths.series.trace_weights import OCTAVES, part_bounds, trace_weights
 from unisono.maths.series.tracer_fit import fit_two_scales
 
 RATE = 2.0
@@ -34,20 +38,32 @@ def asked(lag=(0, 0, 0, 0, 0)):
     data = SeriesData(
         y.reshape(-1, D), np.repeat(np.arange(3), K), np.tile(np.arange(K), 3), np.full(3, T), np.zeros((3 * T, 0)), K
     )
-    return y, data, params, Levels(gain, *nothing, kappa=np.array([0.4, 0.8]))
+    return y, data, params, Levels(gain, *nothing, kappa=np.array([0.4, 0.8]), freedom=np.array([4.0, 7.0]))
 
 
 @pytest.mark.parametrize("lag", [(0, 0, 0, 0, 0), (0, 2, 1, 3, 0)])
 def test_weights_of_traces_equal_the_dense_reference_and_never_lower_the_bound(lag):
     y, data, params, levels = asked(lag)
-    found = trace_weights(data, params, levels).reshape(3, 5, 2)
+    found = trace_weights(data, params, levels.kappa, levels.freedom).reshape(3, 5, 2)
     for m, d in np.ndindex(3, 2):
         own = (levels.gain[:, d], params.N[:, d, d], params.sigma[d, d] / (1.0 - params.phi**2))
-        dense, bound = student_traces(y[m, :, :, d], lag, *own, levels.kappa[d], trace_priors.TRACE_FREEDOM)
+        dense, bound = student_traces(y[m, :, :, d], lag, *own, levels.kappa[d], levels.freedom[d])
         assert (np.diff(bound) > -1e-10).all()
         rated = ~np.isnan(y[m, :, :, d]).all(axis=1)
         expected = np.where(rated & (rated.sum() > 1), dense, 1.0)  # nobody differs from an annotator who is alone
         np.testing.assert_allclose(found[m, :, d], expected, rtol=1e-8)
+
+
+def test_the_evidence_on_the_degrees_of_freedom_equals_the_dense_bound():
+    y, data, params, levels = asked()
+    found = np.sum(HeldParts(data).map(part_bounds, params, levels.kappa), axis=0)
+    for d in range(2):
+        dense = np.zeros(len(OCTAVES))
+        for m, (i, nu) in product(range(3), enumerate(OCTAVES)):
+            if (~np.isnan(y[m, :, :, d]).all(axis=1)).sum() > 1:
+                own = levels.gain[:, d], params.N[:, d, d], params.sigma[d, d] / (1.0 - params.phi**2), levels.kappa[d]
+                dense[i] += student_traces(y[m, :, :, d], (0, 0, 0, 0, 0), *own, nu)[1][-1]
+        np.testing.assert_allclose(found[d] - found[d, 0], dense - dense[0], rtol=1e-7, atol=1e-7)
 
 
 def careless(seed, level=0.0, times=4.0):
@@ -82,7 +98,7 @@ def test_who_is_careless_in_one_recording_counts_for_less_there_and_nowhere_else
     for seed in range(3):
         data, truth = careless(seed)
         fit = fitted(data)
-        weight = trace_weights(data, fit.params, fit.levels)[:, 0].reshape(6, 6)
+        weight = trace_weights(data, fit.params, fit.levels.kappa, fit.levels.freedom)[:, 0].reshape(6, 6)
         assert np.diagonal(weight).max() < 0.6
         assert np.median(weight[~np.eye(6, dtype=bool)]) > 0.95
         alike = fit.levels._replace(kappa=np.zeros(1))
@@ -103,6 +119,13 @@ def test_a_level_far_off_in_one_recording_counts_for_less():
         gone.append([np.mean((x - truth).reshape(6, -1).mean(axis=1) ** 2) for x in (fit.mean[:, 0], plain)])
     error, before = np.mean(gone, axis=0)
     assert error < 0.85 * before
+
+
+def test_degrees_of_freedom_are_fewer_where_care_differs_between_recordings():
+    care, alike = (
+        np.mean([fitted(careless(seed, times=t)[0]).levels.freedom for seed in range(2)]) for t in (4.0, 1.0)
+    )
+    assert care < 0.6 * alike
 
 
 def test_means_draws_and_density_know_the_same_weights():

@@ -306,6 +306,7 @@ def test_levels_of_recordings_equal_the_dense_posterior():
         np.ones(2),
         np.ones(2),
         np.zeros(2),
+        np.ones(2),
     )
     L, V, loglik = level_posterior(data, level, levels)
     total = 0.0

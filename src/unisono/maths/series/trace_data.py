@@ -176,3 +176,19 @@ def nearest_rated(precision: np.ndarray, length: np.ndarray) -> tuple[np.ndarray
                 later = rated[after] < frame[lo:hi]  # beyond the last
                 near[lo:hi, d] = rated[np.where(earlier & ~later, before, after)]
     return near, np.abs(near - frame[:, None])
+
+
+def frame_precision(
+    data: SeriesData, seen: np.ndarray, at: np.ndarray, gain: np.ndarray, noise: np.ndarray
+) -> np.ndarray:
+    """(sum T, D) Q, what all annotators together say of each frame."""
+    weight = np.repeat((gain**2 / noise)[data.annotator_of], data.length[data.item_of], axis=0)
+    total, use = int(data.length.sum()), seen & (at >= 0)
+    columns = range(data.D)
+    return np.stack([np.bincount(at[use[:, d], d], weight[use[:, d], d], minlength=total) for d in columns], axis=1)
+
+
+def trace_levels(y: np.ndarray, judgement: np.ndarray, count: np.ndarray) -> np.ndarray:
+    """(J, D) mean of each trace, NaN where nothing is rated. y: (S, D)."""
+    total = np.stack([np.bincount(judgement, v, minlength=len(count)) for v in np.nan_to_num(y).T], axis=1)
+    return np.where(count > 0, total / np.maximum(count, 1), np.nan)

@@ -25,10 +25,9 @@ EVIDENCE = 0.25  # of Bartlett's number of independent frames, since truth and e
 # .002; .125 gains .002 on average and loses .001 to .002 on the three studies whose figures are exact
 UNCORRELATED = 0.05  # the autocorrelation of a trace counts up to its first value below this
 LONGEST_CORRELATION = 60.0  # seconds after which it is not looked at
-TRACE_FREEDOM = (
-    4.0  # degrees of freedom of the errors of traces: against normal ones the average rises by .006, of studies
-)
-# annotators have several traces by .004 to .015; 2 does as much, 8 .001 less
+TRACE_FREEDOM, FREEDOM_SD = 4.0, 0.7  # degrees of freedom of the errors of traces, and sd of their logarithm before the
+# data speak: against normal errors the average rises by .003, nowhere less than .000; by .005 with 4 held, and by .002
+# with sd 1.5, but where errors are normal 4 loses .002 and sd .7 half of that
 FLAT = 0.02  # share of the usual spread inside a recording below which a trace has no course
 LEVEL_VARIANCE, PRIOR_RECORDINGS = 1.0, 2.0  # of recordings, in variances of the course, and how many these count for;
 # half and double matter little

@@ -19,16 +19,22 @@ from typing import NamedTuple
 
 import numpy as np
 
-from unisono.maths.series import trace_priors
 from unisono.maths.series.error_bands import Spread, no_spread, shift_variance
-from unisono.maths.series.trace_data import SeriesData, SeriesParams, Structure, nearest_rated, truth_frames
+from unisono.maths.series.trace_data import (
+    SeriesData,
+    SeriesParams,
+    Structure,
+    frame_precision,
+    nearest_rated,
+    trace_levels,
+    truth_frames,
+)
 from unisono.maths.series.trace_estep import Truth, draw_truth, infer, posterior_mean
-from unisono.maths.series.trace_frames import Hands, Stratum, aligned, strata_of
 from unisono.maths.series.trace_layout import Layout, make_layout
-from unisono.maths.series.trace_parts import Part, Parts, courses_of
+from unisono.maths.series.trace_parts import Part, Parts
+from unisono.maths.series.trace_weights import SETTLED, STEPS, expected_precision, trace_weights
 
 ROUNDS = 3  # numerical: between levels and course, where traces have gaps
-STEPS, SETTLED = 200, 1e-9  # numerical: of EM for noise of traces, at most; change of its logarithm that is none
 
 
 class Levels(NamedTuple):
@@ -43,6 +49,7 @@ class Levels(NamedTuple):
     lasting: np.ndarray  # (D,) share of the errors of the courses that outlasts the smoother
     widening: np.ndarray  # (D,) error variance of courses over that of the model, see left_out_traces.py
     kappa: np.ndarray  # (D,) what a frame counts for as evidence on the noise of its trace; 0: all traces are as usual
+    freedom: np.ndarray  # (D,) degrees of freedom of the errors of traces
 
 
 def rescaled_levels(levels: Levels, factor: np.ndarray) -> Levels:
@@ -91,57 +98,11 @@ def two_scale_mean(data: SeriesData, params: SeriesParams, structure: Structure,
     return np.asarray(params.mu + np.repeat(L, data.length, axis=0) + course)
 
 
-def trace_weights(data: SeriesData, params: SeriesParams, levels: Levels) -> np.ndarray:
-    """(J, D) what the course of each trace counts for, over what is usual of its annotator.
-
-    Nobody is as careful in every recording: errors of traces have Student's t with TRACE_FREEDOM degrees of freedom.
-    Frames of the truth stand alone here, as where annotators' gains are found, and leakage counts as noise.
-    """  # eq. S68
-    k, weight = data.annotator_of, np.ones((len(data.item_of), data.D))
-    gain = np.diagonal(params.F.sum(axis=1), axis1=1, axis2=2)
-    lag = np.round(params.lag).astype(np.int64)
-    end, A = np.cumsum(data.length[data.item_of]), np.diagonal(params.sigma) / (1.0 - params.phi**2)
-    hands = [
-        Hands(1.0, gain[k, d] == 0.0, lag[k, d], gain[k, d], params.N[k, d, d], float(A[d])) for d in range(data.D)
-    ]
-    for m, T in enumerate(data.length.tolist()):
-        own = np.flatnonzero(data.item_of == m)
-        y = np.stack([data.y[end[j] - T : end[j]] for j in own]) if len(own) > 1 else np.zeros((0, T, data.D))
-        for d, hand in enumerate(hands):
-            courses = aligned(courses_of(own, y[:, :, d]), hand) if len(y) else None
-            if courses is not None and len(courses.who) > 1:
-                weight[courses.who, d] = _weights(strata_of(courses), hand, float(levels.kappa[d]))[courses.who]
-    return weight
-
-
-def _weights(strata: list[Stratum], hands: Hands, kappa: float) -> np.ndarray:
-    """(J,) by EM: traces of one recording, everybody else 1."""
-    weight = np.ones(len(hands.gain))
-    for _ in range(STEPS):
-        count, square = np.zeros(len(weight)), np.zeros(len(weight))
-        for one in strata:
-            j, g = one.who, hands.gain[one.who]
-            V = 1.0 / (1.0 / hands.A + weight[j] @ hands.precision[j])
-            left = one.rows - np.outer(V * (one.rows @ (weight * hands.weight)[j]), g)
-            count[j] += one.frames
-            square[j] += np.sum(left**2, axis=0) + one.frames * g**2 * V
-        before, weight = weight, _student(kappa * count, kappa * square / hands.noise)
-        if np.abs(np.log(weight / before)).max() < SETTLED:
-            break
-    return weight
-
-
-def _student(count: np.ndarray, square: np.ndarray) -> np.ndarray:
-    """Expected precisions, over the usual one, of so many errors with this sum of squares, over the usual variance."""
-    nu = trace_priors.TRACE_FREEDOM
-    return np.asarray((nu + count) / (nu + square))
-
-
 def _trace_by_trace(data: SeriesData, params: SeriesParams, levels: Levels) -> tuple[SeriesData, SeriesParams, Levels]:
     """Every trace as an annotator of its own, with noise of its own."""
     if not levels.kappa.any():
         return data, params, levels
-    k, weight = data.annotator_of, trace_weights(data, params, levels)
+    k, weight = data.annotator_of, trace_weights(data, params, levels.kappa, levels.freedom)
     rows = {name: getattr(params, name)[k] for name in ("F", "b", "rho", "lag")}
     known = {name: getattr(levels, name)[k] for name in ("gain", "leak", "noise", "bias", "bias_variance")}
     params = params._replace(**rows, N=params.N[k] / weight[:, :, None])
@@ -158,7 +119,9 @@ def _with_level_noise(data: SeriesData, level: np.ndarray, levels: Levels) -> Le
         left = level - levels.bias - np.einsum("jde,je->jd", G, L[data.item_of])
         square = left**2 + np.einsum("jde,jef,jdf->jd", G, V[data.item_of], G)
         before = levels.noise
-        levels = levels._replace(noise=noise / np.where(rated, _student(np.ones(1), square / noise), 1.0))
+        levels = levels._replace(
+            noise=noise / np.where(rated, expected_precision(np.ones(1), square / noise, levels.freedom), 1.0)
+        )
         if np.abs(np.log(levels.noise / before)).max() < SETTLED:
             break
     return levels
@@ -262,22 +225,6 @@ def draw_two_scales(
     xi = rng.standard_normal((draws, len(data.length), data.D))
     level = np.einsum("mde,rme->rmd", np.linalg.cholesky(V), xi)
     return np.asarray(found.mean + course + np.repeat(level, data.length, axis=1))
-
-
-def frame_precision(
-    data: SeriesData, seen: np.ndarray, at: np.ndarray, gain: np.ndarray, noise: np.ndarray
-) -> np.ndarray:
-    """(sum T, D) Q, what all annotators together say of each frame."""
-    weight = np.repeat((gain**2 / noise)[data.annotator_of], data.length[data.item_of], axis=0)
-    total, use = int(data.length.sum()), seen & (at >= 0)
-    columns = range(data.D)
-    return np.stack([np.bincount(at[use[:, d], d], weight[use[:, d], d], minlength=total) for d in columns], axis=1)
-
-
-def trace_levels(y: np.ndarray, judgement: np.ndarray, count: np.ndarray) -> np.ndarray:
-    """(J, D) mean of each trace, NaN where nothing is rated. y: (S, D)."""
-    total = np.stack([np.bincount(judgement, v, minlength=len(count)) for v in np.nan_to_num(y).T], axis=1)
-    return np.where(count > 0, total / np.maximum(count, 1), np.nan)
 
 
 def level_posterior(data: SeriesData, level: np.ndarray, levels: Levels) -> tuple[np.ndarray, np.ndarray, float]:

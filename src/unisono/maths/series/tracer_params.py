@@ -22,6 +22,7 @@ from unisono.maths.series.trace_frames import Hands, JointFrames, Placed, joint_
 from unisono.maths.series.trace_parts import Parts, TwoScales
 from unisono.maths.series.trace_priors import COMMON_DELAY_SD, COMMON_UNIT
 from unisono.maths.series.trace_truth import Levels
+from unisono.maths.series.trace_weights import trace_freedom
 from unisono.maths.series.tracer_rows import Sums, Tracers, error_correlations, hands_of
 
 CORRELATION_ROUNDS = 20  # numerical: of EM for the correlation of true dimensions
@@ -100,7 +101,8 @@ def truth_params(asked: Asked, known: Known) -> tuple[SeriesParams, Levels]:
     prior = np.diag([f.tracers.AB for f in found]) * unit**2
     lasting = lasting_errors(parts, found, phi)
     kappa = np.array([f.kappa for f in found])
-    return params, Levels(gain, leak, level_noise, centre + bias, doubt, prior, lasting, np.ones(D), kappa)
+    beside = np.ones(D), kappa, trace_freedom(parts, params, kappa)
+    return params, Levels(gain, leak, level_noise, centre + bias, doubt, prior, lasting, *beside)
 
 
 def _autocorrelation(parts: Parts, rate: float, s: Settings, found: tuple[Dimension, ...]) -> float:
