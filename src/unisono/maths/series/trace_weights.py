@@ -58,7 +58,7 @@ def part_bounds(part: Part, params: SeriesParams, kappa: np.ndarray) -> np.ndarr
     """(D, n) bound of the traces of some recordings, for all degrees of freedom that are tried."""
     said, D = _said(part.data, params, kappa), part.data.D
     bounds = [_settled(said, np.full(len(said.gain), nu))[1] for nu in OCTAVES.tolist()]
-    return np.array(bounds).reshape(len(OCTAVES), D, -1).sum(axis=2).T
+    return np.asarray(np.array(bounds).reshape(len(OCTAVES), D, -1).sum(axis=2).T)
 
 
 def expected_precision(count: np.ndarray, square: np.ndarray, freedom: np.ndarray) -> np.ndarray:
