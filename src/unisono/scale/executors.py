@@ -170,6 +170,7 @@ class Residents:
     def __init__(self, most_bytes: int = MOST_BYTES) -> None:
         self.most_bytes = most_bytes
         self._held: OrderedDict[str, tuple[Any, int]] = OrderedDict()
+        self._bytes = 0
         self._lock = threading.Lock()
 
     def get(self, shard: Shard) -> Any:
@@ -178,6 +179,7 @@ class Residents:
             if shard.key not in self._held:
                 made = shard.task.run()
                 self._held[shard.key] = made, size_of(made)
+                self._bytes += self._held[shard.key][1]
                 self._make_room()
             self._held.move_to_end(shard.key)
             return self._held[shard.key][0]
@@ -185,11 +187,12 @@ class Residents:
     def forget(self, keys: Iterable[str]) -> None:
         with self._lock:
             for key in keys:
-                self._held.pop(key, None)
+                self._bytes -= self._held.pop(key, (None, 0))[1]
 
     def _make_room(self) -> None:
-        while len(self._held) > 1 and sum(size for _, size in self._held.values()) > self.most_bytes:
-            self._held.popitem(last=False)
+        while len(self._held) > 1 and self._bytes > self.most_bytes:
+            _, (_, size) = self._held.popitem(last=False)
+            self._bytes -= size
 
     def __len__(self) -> int:
         return len(self._held)
