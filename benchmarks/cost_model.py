@@ -266,7 +266,7 @@ def run() -> dict[str, Any]:
     for name, J, K, machines in CLUSTERS:
         how: dict[str, Any] = {"J": J, "K": K, "machines": machines}
         found[f"{name} ratings, {machines} machines"] = extrapolated(each, found["adding_bytes_per_second"], **how)
-    found["simulated"] = [simulated(1_000, 256), simulated(100_000, 4096)]
+    found["simulated"] = [simulated(1_000, 256), simulated(100_000, 4096, K=50, judgements=100)]
     found["10,000 hours of traces"] = extrapolated_traces(found["traces in memory"]["each"])
     Path("bench-out/cost_model.json").write_text(json.dumps(found, indent=1) + "\n")
     return found
