@@ -10,19 +10,21 @@ from functools import reduce
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.special import expit
 
-from unisono.fusers.fusion_results import Annotators
+from unisono.fusers.fusion_results import INTERVAL, Annotators, FigureEnds
 from unisono.fusers.standardisation import Scaling
 from unisono.fusers.trace_data import Watcher, rated_traces
 from unisono.fusers.trace_model import SeriesModel, fused_mean, pooled_noise
 from unisono.maths.grouped_sums import PairedSums, add_paired, correlation_of_sums, paired_sums
-from unisono.maths.items.item_estimates import Predictive
+from unisono.maths.items.item_estimates import Predictive, half_width
 from unisono.maths.series.error_bands import no_spread
 from unisono.maths.series.left_out_traces import Errors, RatingErrors
 from unisono.maths.series.trace_data import SeriesData, with_recordings
 from unisono.maths.series.trace_parts import Part, Parts
 from unisono.maths.series.trace_truth import Levels, two_scale_truth
 from unisono.maths.series.tracer_diagnosis import KINDS
+from unisono.maths.series.tracer_params import FigureDoubt
 from unisono.tables.ratings import Ratings
 
 AS_THE_MODEL_SAYS = RatingErrors(Errors(1.0, np.inf), Errors(1.0, np.inf))
@@ -136,6 +138,7 @@ class Described(NamedTuple):
     delay: np.ndarray  # frames
     delay_low: np.ndarray
     delay_high: np.ndarray
+    doubt: np.ndarray  # (K, D, 4) variances of figures, see FigureDoubt; NaN where there are none
     flipped: np.ndarray  # probabilities from here on, NaN where the model has no diagnosis
     unrelated: np.ndarray
     flat: np.ndarray
@@ -154,6 +157,7 @@ def describe_annotators(
     found = reduce(_added, parts.map(answers_of_part, model, mean, on_part=told))
     signal = np.where(found.signal.n > 0, found.signal.xx / np.maximum(found.signal.n, 1), np.nan)
     delay, low, high = delays(model, data)
+    doubt = np.full((K, D, len(FigureDoubt._fields)), np.nan) if model.doubt is None else model.doubt
     unusual = np.full((K, D, len(KINDS)), np.nan) if model.diagnosis is None else model.diagnosis
     return Described(
         bias=model.params.b + np.einsum("kde,e->kd", gain - np.eye(D), center),
@@ -164,6 +168,7 @@ def describe_annotators(
         delay=delay,
         delay_low=low,
         delay_high=high,
+        doubt=doubt,
         **dict(zip(KINDS, np.moveaxis(unusual, 2, 0), strict=True)),
     )
 
@@ -172,7 +177,7 @@ def side_by_side(dims: list[tuple[int, ...]], found: list[Described], K: int) ->
     """Tables of single dimensions, or of some, as one."""
     D = sum(map(len, dims))
     rows = {name: np.full((K, D), np.nan) for name in Described._fields if name != "gain"}
-    gain = np.zeros((K, D, D))
+    rows["doubt"], gain = np.full((K, D, len(FigureDoubt._fields)), np.nan), np.zeros((K, D, D))
     for part, own in zip(dims, found, strict=True):
         d = np.array(part)
         for name, row in rows.items():
@@ -250,9 +255,13 @@ def delays(model: SeriesModel, data: SeriesData) -> tuple[np.ndarray, np.ndarray
     return np.where(given, model.params.lag, np.nan), low, high
 
 
+SURE = 0.9  # convention: probability from which somebody counts as following the truth, or as upright
+TINY = 1e-300  # numerical: of variances in an odds
+
+
 def series_annotators(ratings: Ratings, found: Described, scaling: Scaling, rate: float) -> Annotators:
     """The table in the units of the ratings, delays in seconds."""
-    gain = found.gain
+    gain, ends = found.gain, None if np.isnan(found.doubt).all() else figure_ends(found, scaling.scale)
     return Annotators(
         annotators=ratings.annotators,
         dimensions=ratings.dimensions,
@@ -267,7 +276,37 @@ def series_annotators(ratings: Ratings, found: Described, scaling: Scaling, rate
         delay_low=found.delay_low / rate,
         delay_high=found.delay_high / rate,
         tracing=None if np.isnan(found.flipped).all() else {kind: getattr(found, kind) for kind in KINDS},
+        ends=ends,
     )
+
+
+def figure_ends(found: Described, scale: np.ndarray) -> FigureEnds:
+    """Ends of the 90 % intervals of bias, gain, noise and reliability, in units of which `scale` (D,) is one.
+
+    Gain, noise and the odds of reliability are log normal. Whose sign is not sure may have the gain with either, and
+    who may follow nothing may have none; levels are known from as many annotators as there are.
+    """
+    doubt = FigureDoubt(*np.sqrt(np.moveaxis(found.doubt, 2, 0)))
+    annotators = int(np.isfinite(found.bias).any(axis=1).sum())
+    far, away = half_width(INTERVAL, np.inf), half_width(INTERVAL, max(annotators - 1.0, 2.0))
+    gain = np.diagonal(found.gain, axis1=1, axis2=2)
+    follows = (1 - found.unrelated) * (1 - 2 * found.flipped)  # what the gain that is shown is held back by
+    follows = np.where(np.isnan(follows), 1.0, follows)
+    size = np.abs(gain) / np.maximum(np.abs(follows), SURE / 10)
+    odds = np.log(np.maximum(found.signal, TINY) / np.maximum(found.noise, TINY))
+    most, least = size * np.exp(far * doubt.gain), size * np.exp(-far * doubt.gain)
+    sure = np.abs(follows) > SURE
+    unsigned = (found.flipped > 1 - SURE) & (found.flipped < SURE)
+    low = np.where(sure, least, np.where(unsigned, -most, 0.0))
+    turned = gain < 0
+    low, high = np.where(turned, -most, low), np.where(turned, -low, most)
+    noise = scale * np.sqrt(found.noise)
+    return {
+        "bias": (scale * (found.bias - away * doubt.bias), scale * (found.bias + away * doubt.bias)),
+        "gain": (low, high),
+        "noise": (noise * np.exp(-far * doubt.noise), noise * np.exp(far * doubt.noise)),
+        "reliability": (np.where(sure, expit(odds - far * doubt.odds), 0.0), expit(odds + far * doubt.odds)),
+    }
 
 
 PRIVATE = 1.5  # convention: factor between the gains of typical annotators from which there is no common scale

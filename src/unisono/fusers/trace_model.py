@@ -56,6 +56,7 @@ class SeriesModel(NamedTuple):
     weighted: bool = True  # False: the paper's E-step, which forgets the variances
     levels: Levels | None = None  # of recordings, where they err by themselves
     lag_range: np.ndarray | None = None  # (K, D, 2) ends of the intervals of the delays, in frames; not saved
+    doubt: np.ndarray | None = None  # (K, D, 4) variances of what is said of annotators, see FigureDoubt; not saved
     diagnosis: np.ndarray | None = None  # (K, D, 5) probabilities of what is unusual about annotators; not saved
     rating_errors: RatingErrors | None = None  # what predicted ratings are off by; None: as the model says
 
@@ -65,7 +66,11 @@ def model_of(fit: DefaultFit) -> SeriesModel:
     words = fit.mean_lag, fit.convention, fit.priors
     model = SeriesModel(fit.params, fit.structure, fit.noise, fit.extra, fit.spread, *words)
     return model._replace(
-        levels=fit.levels, lag_range=fit.lag_range, diagnosis=fit.diagnosis, rating_errors=fit.rating_errors
+        levels=fit.levels,
+        lag_range=fit.lag_range,
+        doubt=fit.doubt,
+        diagnosis=fit.diagnosis,
+        rating_errors=fit.rating_errors,
     )
 
 
@@ -206,6 +211,7 @@ def with_inactive(model: SeriesModel, active: np.ndarray, *, average: bool = Tru
         noise=noise,
         levels=_levels_of(everybody, lambda v: v[order]),
         lag_range=unknown(model.lag_range),
+        doubt=unknown(model.doubt),
         diagnosis=unknown(model.diagnosis),
     )
 

@@ -49,6 +49,7 @@ class DefaultFit(NamedTuple):
     priors: Priors
     levels: Levels | None = None  # of recordings, where they err by themselves
     lag_range: np.ndarray | None = None  # (K, D, 2) ends of the 90 % intervals of the delays, in frames
+    doubt: np.ndarray | None = None  # (K, D, 4) variances of what is said of annotators, see FigureDoubt
     diagnosis: np.ndarray | None = None  # (K, D, 5) probabilities, see tracer_diagnosis.py; NaN without ratings
     rating_errors: RatingErrors | None = None  # what predicted ratings are off by
 

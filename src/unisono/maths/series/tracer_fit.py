@@ -33,6 +33,7 @@ from unisono.maths.series.tracer_params import (
     all_hands,
     annotator_sample,
     counted_frames,
+    figure_doubt,
     truth_correlation,
     truth_params,
     with_common_error,
@@ -222,7 +223,9 @@ def _finished(asked: Asked, known: Known, trace: EmTrace, diagnosis: np.ndarray)
     present = np.stack([f.scales.present for f in found], axis=1)
     shown = left_out(parts, params, structure, levels, present, found[0].scales.order)
     levels = levels._replace(widening=course_widening(shown.products, kappa))
-    spread = with_common_error(annotator_sample(found, delays), found, rate, s)
+    sample = annotator_sample(found, delays)
+    spread = with_common_error(sample, found, rate, s)
+    doubt = np.stack(figure_doubt(found, sample, int(data.length.sum())), axis=2)
     mean, cov = two_scale_truths(parts, params, structure, levels, spread)
     noise = np.where(present, np.diagonal(params.N, axis1=1, axis2=2) + levels.noise, np.nan)
     ends = delays.interval(INTERVAL) + (params.lag - delays.mean)[:, :, None]
@@ -241,6 +244,7 @@ def _finished(asked: Asked, known: Known, trace: EmTrace, diagnosis: np.ndarray)
         priors=Priors(kappa=float(np.mean([f.kappa for f in found]))),
         levels=levels,
         lag_range=ends,
+        doubt=np.where(present[:, :, None], doubt, np.nan),
         diagnosis=diagnosis,
         rating_errors=rating_errors(shown.deviates, kappa),
     )

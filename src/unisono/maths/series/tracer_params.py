@@ -160,6 +160,8 @@ def weighted_median(values: np.ndarray, count: np.ndarray) -> float:
     return float(np.mean(values[np.searchsorted(until, middle, side="right")]))
 
 
+TINY = 1e-300  # numerical: of a truth that never moves
+HALF = 0.5  # convention: degrees of freedom of levels, where there is one recording
 NORMAL = 1.4826  # numerical: standard deviations in the median distance from the median
 
 
@@ -175,6 +177,31 @@ def annotator_sample(found: tuple[Dimension, ...], delays: DelayPosterior) -> Sp
         square = float(usual @ own**2 + np.sum(1.0 - usual) * now.tau2) / (len(own) - 1) if len(own) > 1 else now.tau2
         bias[d] = _student(len(own)) * square / max(len(own), 1) * scales.unit**2
     return Spread(gain, bias, np.full(len(found), lag))
+
+
+class FigureDoubt(NamedTuple):
+    """Variances of what is said of annotators, (K, D) each; the first three are those of logarithms."""
+
+    gain: np.ndarray  # of the gain, with what is unknown of the unit of all
+    noise: np.ndarray  # of the noise's standard deviation
+    odds: np.ndarray  # of the odds of reliability, gain^2 variance of the truth over that of the noise
+    bias: np.ndarray  # with what is unknown of the level of all
+
+
+def figure_doubt(found: tuple[Dimension, ...], sample: Spread, frames: int) -> FigureDoubt:
+    """From what is known of rows. Few frames tell the truth's variance, few levels that of their errors."""
+    own = np.stack([f.tracers.cov for f in found], axis=1)
+    alpha, both, beta = own[..., 0, 0], own[..., 0, 1], own[..., 1, 1]
+    inside, levels = np.array([[f.tracers.A, f.tracers.AB] for f in found]).T
+    free = np.array([max(f.scales.recordings - 1, HALF) for f in found])
+    squares = inside**2 / np.maximum([f.kappa * frames for f in found], 1.0) + levels**2 / free
+    truth = 2.0 * squares / np.maximum(inside + levels, TINY) ** 2
+    course, level = (np.stack([getattr(f.tracers, name) for f in found], axis=1) for name in ("noise", "level_noise"))
+    told = [max((f.scales.moving.sum() - 1) * (f.scales.recordings - 1), HALF) for f in found]
+    noise = beta + (level / np.maximum(course + level, TINY)) ** 2 * 2.0 / np.array(told)
+    bias = np.stack([f.tracers.bias_variance * f.scales.unit**2 for f in found], axis=1)
+    odds = 4.0 * (alpha - both) + noise + truth
+    return FigureDoubt(alpha + sample.gain, noise / 4.0, odds, bias + sample.bias)  # eq. S70
 
 
 def with_common_error(sample: Spread, found: tuple[Dimension, ...], rate: float, s: Settings) -> Spread:
