@@ -8,7 +8,18 @@ from typing import Any
 
 from markupsafe import Markup
 
-from unisono.report.report_figures import LABELS, Axis, as_number, broad, short_name
+from unisono.report.report_figures import (
+    LABELS,
+    Axis,
+    as_number,
+    broad,
+    dot,
+    element,
+    lettering,
+    short_name,
+    stroke,
+    titled,
+)
 
 RANKS = 640  # where the ranks of systems end
 SYSTEM_ROW = 20  # height of a line of a leaderboard
@@ -20,18 +31,16 @@ def leaderboard_figure(rows: Sequence[dict[str, Any]], dimension: str, level: fl
     if not known:
         return Markup("")
     scale = Axis([row[end] for row in known for end in ("low", "high")], LABELS, RANKS - 90)
-    marks = [Markup('<text class="name" x="{}" y="14">rank</text>').format(RANKS)]
+    marks = [lettering("name", RANKS, 14, "rank")]
     for i, row in enumerate(known):
         y = 30 + SYSTEM_ROW * i
         first, last = row["rank_low"], row["rank_high"]
         rank = f"{first}" if first == last else f"{first} to {last}"
         about = f"{row['system']}: {as_number(row['mean'])} [{as_number(row['low'])}, {as_number(row['high'])}]"
-        name = Markup('<text class="name" x="{}" y="{}">{}</text>')
-        line = '<g><title>{}</title><line class="reach" x1="{}" x2="{}" y1="{}" y2="{}"/>'
-        marks.append(name.format(LABELS - 8, y + 4, short_name(row["system"])))
-        marks.append(Markup(line).format(f"{about}, rank {rank}", scale(row["low"]), scale(row["high"]), y, y))
-        marks.append(Markup('<circle class="dot" cx="{}" cy="{}" r="3.6"/></g>').format(scale(row["mean"]), y))
-        marks.append(name.format(RANKS, y + 4, rank))
+        reach = stroke("reach", (scale(row["low"]), scale(row["high"])), (y, y))
+        marks.append(lettering("name", LABELS - 8, y + 4, short_name(row["system"])))
+        marks.append(titled(f"{about}, rank {rank}", reach, dot("dot", scale(row["mean"]), y, 3.6)))
+        marks.append(lettering("name", RANKS, y + 4, rank))
     height = 30 + SYSTEM_ROW * len(known) + 16
     label = f"{dimension}: means of {len(known)} systems with {level:.0%} intervals and the ranks they may have"
     return broad(height, label, [*scale.axis(20, height - 20), *marks])
@@ -47,21 +56,18 @@ def needed_figure(rows: Sequence[dict[str, Any]], dimension: str) -> Markup:
     for annotators in sorted({row["annotators"] for row in rows}):  # the more, the lower
         own = [row for row in rows if row["annotators"] == annotators]
         at = [(across(math.log2(max(row["prompts"], 1))), up(-row["smallest"]), row) for row in own]
-        marks.append(Markup('<polyline class="path" points="{}"/>').format(" ".join(f"{x},{y}" for x, y, _ in at)))
+        marks.append(element("polyline", "path", points=" ".join(f"{x},{y}" for x, y, _ in at)))
         for x, y, row in at:
             about = f"{row['prompts']} prompts, {annotators} annotators: {as_number(row['smallest'], 2)}"
-            dot = '<g><title>{}</title><circle class="dot" cx="{}" cy="{}" r="3"/></g>'
-            marks.append(Markup(dot).format(about, x, y))
+            marks.append(titled(about, dot("dot", x, y, 3)))
         below = max(float(at[-1][1]) + 4, below + 13)
         said = f"{as_number(own[-1]['smallest'], 2)} by {annotators}"
-        marks.append(Markup('<text x="530" y="{}">{}</text>').format(below, said))
+        marks.append(lettering("", 530, below, said))
     start = as_number(rows[0]["smallest"], 2)
-    marks.append(
-        Markup('<text class="name" x="50" y="{}">{}</text>').format(float(up(-rows[0]["smallest"])) + 4, start)
-    )
+    marks.append(lettering("name", 50, float(up(-rows[0]["smallest"])) + 4, start))
     first = [row for row in rows if row["annotators"] == rows[0]["annotators"]]
-    tick = '<text class="tick" x="{}" y="172">{:,}</text>'
-    marks += [Markup(tick).format(across(math.log2(max(row["prompts"], 1))), row["prompts"]) for row in first]
-    marks.append(Markup('<text class="tick" x="290" y="188">prompts</text>'))
-    marks.append(Markup('<text x="530" y="14">by annotators</text>'))
+    places = [across(math.log2(max(row["prompts"], 1))) for row in first]
+    marks += [lettering("tick", x, 172, f"{row['prompts']:,}") for x, row in zip(places, first, strict=True)]
+    marks.append(lettering("tick", 290, 188, "prompts"))
+    marks.append(lettering("", 530, 14, "by annotators"))
     return broad(194, f"{dimension}: smallest difference that would be clear, by prompts and annotators", marks)

@@ -12,21 +12,7 @@ from unisono.tables.labels import counted
 
 WORDS = tomllib.loads(Path(__file__).with_name("report_words.toml").read_text(encoding="utf-8"))
 ADVICE: dict[str, str] = WORDS["advice"]  # kind of alert -> what to do about it
-STYLE_WORDS = {
-    "flipped": "uses {dimension} the other way round",
-    "swapped": "seems to mistake {dimension} for {follows}",
-    "compressed": "uses a small part of the scale of {dimension}",
-    "stretched": "exaggerates on {dimension}",
-    "unrelated": "gives answers on {dimension} that follow no truth",
-    "harmful": "gives answers on {dimension} that mislead or tell nothing, in which way is not clear",
-}
-TRACING_WORDS = {
-    "flipped": "traces the other way round",
-    "unrelated": "follows no truth",
-    "flat": "hardly moves",
-    "late": "begins to move late",
-    "drifting": "drifts",
-}
+TRACING_WORDS: dict[str, str] = WORDS["tracing"]  # what is unusual about traces -> in a sentence about an annotator
 MOST_NAMED = 6  # findings of one kind that are told; the table of annotators has all
 
 
@@ -90,7 +76,7 @@ def _of_annotators(summary: dict[str, Any]) -> list[dict[str, str]]:
             message = f"{one['annotator']} is more likely a spammer than not (probability {one['probability']:.3f})."
             found.append({"kind": "suspected", "severity": "note", "message": message})
         for one in diagnosis["styles"]:
-            words = STYLE_WORDS[one["style"]].format(**one)
+            words = WORDS["styles"][one["style"]].format(**one)
             message = f"{one['annotator']} {words} (probability {one['probability']:.3f})."
             found.append({"kind": "styles", "severity": "note", "message": message})
     for one in summary.get("tracing") or ():

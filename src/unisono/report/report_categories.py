@@ -12,7 +12,7 @@ from unisono.evaluate.agreement_measure import Drawing
 from unisono.evaluate.overview import CategoryOverview, category_overview
 from unisono.fusers.category_models import FusedCategories, FusedChoices
 from unisono.maths.agreement.agreement_bootstrap import Interval
-from unisono.report.report_figures import broad, short_name
+from unisono.report.report_figures import bar, broad, lettering, short_name, titled
 from unisono.tables.categories import Categories
 
 MOST_CELLS = 30_000  # numbers in the table of items: what a page of 3 MB holds beside those of other dimensions
@@ -125,15 +125,8 @@ def class_figure(classes: Sequence[str], items: Sequence[int], answers: Sequence
         wide, thin = (420 * share / top for share in (items[c] / total, answers[c] / given))
         share = f"{items[c] / total:.0%}", f"{answers[c] / given:.0%}"
         about = f"{classes[c]}: {items[c]:,} items ({share[0]}), {answers[c]:,} answers ({share[1]})"
-        marks.append(
-            Markup('<text class="name" x="{}" y="{}">{}</text>').format(LEFT - 8, y + 13, short_name(classes[c]))
-        )
-        marks.append(
-            Markup(
-                '<g><title>{}</title><rect class="bar" x="{}" y="{}" width="{:.1f}" height="12"/>'
-                '<rect class="second" x="{}" y="{}" width="{:.1f}" height="4"/></g>'
-            ).format(about, LEFT, y, wide, LEFT, y + 13, thin)
-        )
-        number = Markup('<text class="after" x="{:.1f}" y="{}">{:,}</text>')
-        marks.append(number.format(LEFT + max(wide, thin) + 6, y + 13, items[c]))
+        marks.append(lettering("name", LEFT - 8, y + 13, short_name(classes[c])))
+        bars = bar("bar", LEFT, y, f"{wide:.1f}", 12), bar("second", LEFT, y + 13, f"{thin:.1f}", 4)
+        marks.append(titled(about, *bars))
+        marks.append(lettering("after", f"{LEFT + max(wide, thin) + 6:.1f}", y + 13, f"{items[c]:,}"))
     return broad(24 * len(order) + 4, f"{name}: items and answers by class", marks)

@@ -79,6 +79,40 @@ def as_probability(value: float | None) -> str:
     return ">.999" if value > 0.999 else f"{value:.3f}".lstrip("0")
 
 
+def element(name: str, kind: str, /, *inside: object, **attributes: object) -> Markup:
+    """An element of SVG of that class, if any, with what is inside; everything is escaped that is not markup."""
+    about = ({"class": kind} if kind else {}) | {key.replace("_", "-"): value for key, value in attributes.items()}
+    said = Markup("").join(Markup(' {}="{}"').format(key, value) for key, value in about.items())
+    if not inside:
+        return Markup("<{}{}/>").format(Markup(name), said)
+    return Markup("<{0}{1}>{2}</{0}>").format(Markup(name), said, Markup("").join(escape(one) for one in inside))
+
+
+def lettering(kind: str, x: object, y: object, words: object, **attributes: object) -> Markup:
+    """Words at a place."""
+    return element("text", kind, words, x=x, y=y, **attributes)
+
+
+def dot(kind: str, x: object, y: object, radius: float) -> Markup:
+    """A circle at a place."""
+    return element("circle", kind, cx=x, cy=y, r=radius)
+
+
+def stroke(kind: str, x: tuple[object, object], y: tuple[object, object]) -> Markup:
+    """A line from one place to another."""
+    return element("line", kind, x1=x[0], x2=x[1], y1=y[0], y2=y[1])
+
+
+def bar(kind: str, x: object, y: object, width: object, height: object) -> Markup:
+    """A rectangle."""
+    return element("rect", kind, x=x, y=y, width=width, height=height)
+
+
+def titled(about: str, *marks: Markup) -> Markup:
+    """Marks that say what they are when they are pointed at."""
+    return Markup("<g><title>{}</title>{}</g>").format(about, Markup("").join(marks))
+
+
 ROW = 15  # height of a line of a caterpillar
 FAINTEST = 0.02  # of a transform, below which a square would look empty
 COURSE = 38  # where a course begins, beside the ends of its scale
@@ -98,18 +132,11 @@ def caterpillar(rows: Sequence[dict[str, Any]], d: int, dimension: str, most: in
     for i, row in enumerate(ordered):
         estimate, _, low, high, mean = row["values"][d]
         y = 22 + ROW * i
-        marks.append(
-            Markup('<text class="name" x="{}" y="{}">{}</text>').format(LABELS - 8, y + 4, short_name(row["item"]))
-        )
+        marks.append(lettering("name", LABELS - 8, y + 4, short_name(row["item"])))
         about = f"{row['item']}: {as_number(estimate)} [{as_number(low)}, {as_number(high)}], mean {as_number(mean)}"
-        marks.append(
-            Markup('<g><title>{}</title><line class="reach" x1="{}" x2="{}" y1="{}" y2="{}"/>').format(
-                about, scale(low), scale(high), y, y
-            )
-        )
-        if mean is not None:
-            marks.append(Markup('<circle class="mean" cx="{}" cy="{}" r="3.2"/>').format(scale(mean), y))
-        marks.append(Markup('<circle class="dot" cx="{}" cy="{}" r="3.2"/></g>').format(scale(estimate), y))
+        ring = [] if mean is None else [dot("mean", scale(mean), y, 3.2)]
+        reach = stroke("reach", (scale(low), scale(high)), (y, y))
+        marks.append(titled(about, reach, *ring, dot("dot", scale(estimate), y, 3.2)))
     height = 22 + ROW * len(ordered) + 22
     label = f"{dimension}: estimates of {len(ordered)} items with 90 % intervals, beside the plain mean"
     return broad(height, label, [*scale.axis(14, height - 20), *marks])
@@ -126,15 +153,14 @@ def strip_figure(points: Sequence[float], ends: Ends, label: str) -> Markup:
         return Markup("")
     low, high = _whole(points, ends)
     scale = Axis([low, high], 3, 297)
-    marks = [Markup('<line class="grid" x1="3" x2="297" y1="8" y2="8"/>')]
+    marks = [stroke("grid", (3, 297), (8, 8))]
     if len(points) > MOST_STROKES:
         marks.append(_density([float(scale(point)) for point in points], 3, 297))
     else:
-        for place in sorted({scale(point) for point in points}):  # strokes on the same spot are one
-            marks.append(Markup('<line class="stroke" x1="{0}" x2="{0}" y1="2" y2="14"/>').format(place))
+        # Strokes on the same spot are one.
+        marks += [stroke("stroke", (at, at), (2, 14)) for at in sorted({scale(point) for point in points})]
     for x, end, side in ((3, low, "start"), (297, high, "end")):
-        number = Markup('<text class="edge" x="{}" y="26" text-anchor="{}">{}</text>')
-        marks.append(number.format(x, side, as_edge(end)))
+        marks.append(lettering("edge", x, 26, as_edge(end), text_anchor=side))
     return svg(300, 29, label, marks)
 
 
@@ -147,7 +173,7 @@ def _density(places: Sequence[float], left: float, right: float) -> Markup:
     around = [0, *counts, 0]
     smooth = [around[i] + 2 * around[i + 1] + around[i + 2] for i in range(BINS)]
     top = [f"{left + step * (i + 0.5):.1f},{14 - 12 * height / max(smooth):.1f}" for i, height in enumerate(smooth)]
-    return Markup('<polygon class="density" points="{},14 {} {},14"/>').format(left, " ".join(top), right)
+    return element("polygon", "density", points=f"{left},14 {' '.join(top)} {right},14")
 
 
 def course_figure(values: Sequence[float | None], ends: Ends, label: str) -> Markup:
@@ -159,11 +185,9 @@ def course_figure(values: Sequence[float | None], ends: Ends, label: str) -> Mar
     span = high - low or 1.0
     step = (298 - COURSE) / max(len(values) - 1, 1)
     points = " ".join(f"{COURSE + step * i:.1f},{44 - 40 * (value - low) / span:.1f}" for i, value in known)
-    marks = [Markup('<line class="grid" x1="{0}" x2="298" y1="{1}" y2="{1}"/>').format(COURSE, y) for y in (4, 44)]
-    marks.append(Markup('<polyline class="path" points="{}"/>').format(points))
-    for y, end in ((8, high), (48, low)):
-        number = Markup('<text class="edge" x="{}" y="{}" text-anchor="end">{}</text>')
-        marks.append(number.format(COURSE - 4, y, as_edge(end)))
+    marks = [stroke("grid", (COURSE, 298), (y, y)) for y in (4, 44)]
+    marks.append(element("polyline", "path", points=points))
+    marks += [lettering("edge", COURSE - 4, y, as_edge(end), text_anchor="end") for y, end in ((8, high), (48, low))]
     return svg(300, 50, label, marks)
 
 
@@ -177,10 +201,9 @@ def share_figure(value: float | None, label: str, best: bool = True) -> Markup:
     """A share between 0 and 1 as a bar in its frame."""
     if value is None:
         return Markup("")
-    full = '<rect class="frame" x="0" y="0" width="300" height="6" rx="3"/>'
-    part = '<rect class="{}" x="0" y="0" width="{:.1f}" height="6" rx="3"/>'
-    filled = Markup(part).format("bar" if best else "bar low", 300 * min(max(value, 0.0), 1.0))
-    return svg(300, 6, f"{label}: {as_number(value, 2)}", [Markup(full), filled])
+    widths = {"frame": "300", "bar" if best else "bar low": f"{300 * min(max(value, 0.0), 1.0):.1f}"}
+    marks = [element("rect", kind, x=0, y=0, width=width, height=6, rx=3) for kind, width in widths.items()]
+    return svg(300, 6, f"{label}: {as_number(value, 2)}", marks)
 
 
 def agreement_figure(dimensions: Sequence[dict[str, Any]], names: Sequence[str]) -> Markup:
@@ -192,13 +215,12 @@ def agreement_figure(dimensions: Sequence[dict[str, Any]], names: Sequence[str])
             figure = one["figures"][name]
             y += 18
             told = f"{one['name']}, {name}" if i == 0 else name
-            marks.append(Markup('<text class="name" x="232" y="{}">{}</text>').format(y + 4, short_name(told, 34)))
+            marks.append(lettering("name", 232, y + 4, short_name(told, 34)))
             if figure["value"] is None:
                 continue
             if figure["low"] is not None:
-                ends = scale(figure["low"]), scale(figure["high"])
-                marks.append(Markup('<line class="reach" x1="{}" x2="{}" y1="{}" y2="{}"/>').format(*ends, y, y))
-            marks.append(Markup('<circle class="dot" cx="{}" cy="{}" r="4"/>').format(scale(figure["value"]), y))
+                marks.append(stroke("reach", (scale(figure["low"]), scale(figure["high"])), (y, y)))
+            marks.append(dot("dot", scale(figure["value"]), y, 4))
         y += 8
     return broad(y + 32, "Agreement by dimension with 95 % intervals", [*scale.axis(16, y + 10), *marks])
 
@@ -219,15 +241,11 @@ def coverage_figure(counts: Sequence[Sequence[int]], unit: str, of: str) -> Mark
     for i, (label, times) in enumerate(bars):
         height = 86 * times / top
         x = 40 + wide * i
-        marks.append(
-            Markup(
-                '<g><title>{}</title><rect class="bar" x="{:.1f}" y="{:.1f}" width="{:.1f}" height="{:.1f}"/></g>'
-            ).format(f"{label} {unit}: {times:,} {of}", x + wide * 0.1, 114 - height, wide * 0.8, height)
-        )
-        number = Markup('<text class="tick" x="{:.1f}" y="{:.1f}">{:,}</text>')
-        marks.append(number.format(x + wide / 2, 108 - height, times))
-        marks.append(Markup('<text class="tick" x="{:.1f}" y="128">{}</text>').format(x + wide / 2, label))
-    marks.append(Markup('<text class="tick" x="{:.1f}" y="146">{}</text>').format(40 + wide * len(bars) / 2, unit))
+        place = (f"{value:.1f}" for value in (x + wide * 0.1, 114 - height, wide * 0.8, height))
+        marks.append(titled(f"{label} {unit}: {times:,} {of}", bar("bar", *place)))
+        marks.append(lettering("tick", f"{x + wide / 2:.1f}", f"{108 - height:.1f}", f"{times:,}"))
+        marks.append(lettering("tick", f"{x + wide / 2:.1f}", 128, label))
+    marks.append(lettering("tick", f"{40 + wide * len(bars) / 2:.1f}", 146, unit))
     return broad(152, f"How many {of} have how many {unit}", marks)
 
 
@@ -243,14 +261,12 @@ def matrix_figure(
     marks = []
     for d, name in enumerate(names):
         middle = size * d + size / 2
-        beside = Markup('<text class="name" x="{}" y="{}">{}</text>')
-        marks.append(beside.format(left - 8, top + middle + 4, short_name(name, 16)))
+        marks.append(lettering("name", left - 8, top + middle + 4, short_name(name, 16)))
         if upright:
-            above = Markup('<text class="upright" transform="translate({} {}) rotate(-90)">{}</text>')
-            marks.append(above.format(left + middle + 4, top - 6, short_name(name, 16)))
+            turned = f"translate({left + middle + 4} {top - 6}) rotate(-90)"
+            marks.append(element("text", "upright", short_name(name, 16), transform=turned))
         else:
-            above = Markup('<text class="name" x="{}" y="16" text-anchor="middle">{}</text>')
-            marks.append(above.format(left + middle, name))
+            marks.append(lettering("name", left + middle, 16, name, text_anchor="middle"))
         for e, value in enumerate(matrix[d]):
             marks.append(_cell(left + size * e, top + size * d, size, value, about.format(name, names[e])))
     whole = size * len(names)
@@ -262,9 +278,9 @@ def transform_figure(transform: Sequence[Sequence[float | None]], names: Sequenc
     cell = max(min(64 // max(len(names), 1), 20), 4)
     size = cell * len(names) + 2
     # One frame, and squares where there is something to see: a table may have hundreds of these.
-    marks = [Markup('<rect class="cell" x="1" y="1" width="{0}" height="{0}"/>').format(size - 2)]
+    marks = [bar("cell", 1, 1, size - 2, size - 2)]
     marks += [
-        _plain_cell(1 + cell * e, 1 + cell * d, cell, value)
+        _shade(1 + cell * e, 1 + cell * d, cell, value)
         for d, row in enumerate(transform)
         for e, value in enumerate(row)
         if value is not None and abs(value) >= FAINTEST
@@ -288,12 +304,10 @@ def objective_figure(objective: Sequence[float]) -> Markup:
         f"{40 + 600 * i / (len(objective) - 1):.1f},{110 - 95 * (value - low) / span:.1f}"
         for i, value in enumerate(objective)
     )
+    ticks = {40: "1", 640: str(len(objective)), 340: "iteration"}
     marks = [
-        Markup('<polyline class="path" points="{}"/>').format(points),
-        Markup('<text class="tick" x="40" y="128">1</text><text class="tick" x="640" y="128">{}</text>').format(
-            len(objective)
-        ),
-        Markup('<text class="tick" x="340" y="128">iteration</text>'),
+        element("polyline", "path", points=points),
+        *(lettering("tick", x, 128, words) for x, words in ticks.items()),
     ]
     return broad(134, f"Objective from {as_number(objective[0], 6)} to {as_number(objective[-1], 6)}", marks)
 
@@ -315,29 +329,27 @@ class Axis:
         rough = (self.high - self.low) / 5
         size = 10.0 ** math.floor(math.log10(rough))
         step = size * next(nice for nice in (1, 2, 5, 10) if nice * size >= 0.999 * rough)
-        line = '<line class="grid" x1="{0}" x2="{0}" y1="{1}" y2="{2}"/><text class="tick" x="{0}" y="{3}">{4}</text>'
         ticks = range(math.ceil(self.low / step - 1e-9), math.floor(self.high / step + 1e-9) + 1)
         places = max(-math.floor(math.log10(step) + 1e-9), 0)  # as many as tell one tick from the next
-        return [Markup(line).format(self(i * step), top, bottom, bottom + 14, as_tick(i * step, places)) for i in ticks]
+        return [
+            stroke("grid", (self(i * step),) * 2, (top, bottom))
+            + lettering("tick", self(i * step), bottom + 14, as_tick(i * step, places))
+            for i in ticks
+        ]
 
 
-def _plain_cell(x: float, y: float, size: float, value: float) -> Markup:
-    """A square of the colour alone."""
-    square = '<rect class="{}" fill-opacity="{:.2f}" x="{}" y="{}" width="{}" height="{}"/>'
-    return Markup(square).format("plus" if value >= 0 else "minus", min(abs(value), 1.0), x, y, size, size)
+def _shade(x: float, y: float, size: float, value: float | None) -> Markup:
+    """A square: blue for positive, orange for negative, the stronger the further from zero."""
+    kind = "none" if value is None else "plus" if value >= 0 else "minus"
+    strength = f"{min(abs(value or 0.0), 1.0):.2f}"
+    return element("rect", kind, fill_opacity=strength, x=x, y=y, width=size, height=size)
 
 
 def _cell(x: float, y: float, size: float, value: float | None, about: str) -> Markup:
-    """A square: blue for positive, orange for negative, the stronger the further from zero; the number on it."""
-    strength = 0.0 if value is None else min(abs(value), 1.0)
-    kind = "none" if value is None else ("plus" if value >= 0 else "minus")
-    square = Markup(
-        '<g><title>{}</title><rect class="cell" x="{}" y="{}" width="{}" height="{}"/>'
-        '<rect class="{}" fill-opacity="{:.2f}" x="{}" y="{}" width="{}" height="{}"/>'
-    ).format(f"{about}: {as_number(value, 2)}", x, y, size, size, kind, strength, x, y, size, size)
-    lit = " on" if strength > 0.55 else ""
-    number = Markup('<text class="tick{}" x="{}" y="{}">{}</text></g>')
-    return square + number.format(lit, x + size / 2, y + size / 2 + 4, as_coefficient(value))
+    """A framed square with the number on it."""
+    lit = "tick on" if abs(value or 0.0) > 0.55 else "tick"
+    number = lettering(lit, x + size / 2, y + size / 2 + 4, as_coefficient(value))
+    return titled(f"{about}: {as_number(value, 2)}", bar("cell", x, y, size, size), _shade(x, y, size, value), number)
 
 
 def broad(height: float, label: str, marks: Sequence[Markup]) -> Markup:

@@ -4,81 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from unisono.report.report_alerts import WORDS
 from unisono.report.report_figures import as_interval, as_number, as_share
 from unisono.tables.labels import counted, listed
 
-MODELS = {  # name -> what it does, as a paper would say it
-    "auto": "a joint model of all dimensions",
-    "joint": "a joint model of all dimensions",
-    "independent": "the same model for each dimension by itself",
-    "paper-joint": "the joint model as published by Ramakrishna, Gupta and Narayanan (2020)",
-    "paper-independent": "the independent model as published by Ramakrishna, Gupta and Narayanan (2020)",
-    "groups": "a joint model of annotators in groups who err together",
-    "mean": "the plain mean of the ratings",
-    "median": "the median of the ratings",
-    "zscore-mean": "the mean of ratings standardised within annotators",
-    "ewe": "the evaluator-weighted estimator",
-    "weighted-mean": "the mean weighted by the annotators' precision, biases removed",
-    "types": "a mixture of competent, biased, adversarial and random annotators, after Kara et al. (2015)",
-    "regions": "annotators whose noise depends on the item's region, after Audhkhasi and Narayanan (2013)",
-    "raykar": "annotators with a noise of their own and a predictor learned jointly, after Raykar et al. (2010)",
-    "curved": "annotators whose answers are functions of the truth, its squares, products and absolute values",
-    "aligned-mean": "the mean of traces moved onto each other in time",
-    "lag-mi": "the mean of traces moved by mutual information with the features (Mariooryad and Busso, 2015)",
-    "dtw-mean": "the dynamic time warping barycentre of the traces (Petitjean et al., 2011)",
-    "windowed-ewe": "the evaluator-weighted estimator by windows of ten seconds",
-    "rank-mean": "the mean of the annotators' ranks",
-    "fpca": "the mean of spline curves without those far out in functional principal components (Sharma et al., 2019)",
-    "dpcca": "dynamic probabilistic CCA (Nicolaou, Pavlovic and Pantic, 2014)",
-    "dpctw": "dynamic probabilistic CCA with time warping (Nicolaou, Pavlovic and Pantic, 2014)",
-}
-ONE = "a model of bias, gain and noise of every annotator"
-CATEGORY_MODELS = {
-    "glad": "GLAD (Whitehill et al., 2009)",
-    "mace": "MACE (Hovy et al., 2013)",
-    "dawid-skene": "the model of Dawid and Skene (1979)",
-    "smyth": "the model of Dawid and Skene (1979) as used by Smyth et al. (1995)",
-    "raykar": "the model of Raykar et al. (2010)",
-    "regions": "the model of Audhkhasi and Narayanan (2013)",
-    "majority": "the majority of votes",
-}
+MODELS: dict[str, str] = WORDS["models"]  # name -> what it does, as a paper would say it
 JOINT = (
     *("auto", "joint", "independent", "groups", "paper-joint", "paper-independent"),
     *("types", "regions", "raykar", "curved"),
-)
-ITEMS_ASSUMED = (
-    "Every answer is the item's true value, changed by the annotator's bias and gain (and by leakage between "
-    "dimensions where the model has it), plus noise of the annotator's own size.",
-    "Errors of different annotators are independent. An error that all of them make alike cannot be seen in the "
-    "ratings, and no interval here contains it.",
-    "A dimension means what the typical annotator answers on it, unless known truths (gold) say otherwise.",
-    "True values of the items vary about as a normal distribution does.",
-)
-TRACES_ASSUMED = (
-    "Every trace follows the true course with the annotator's delay, bias and gain, plus noise that may last.",
-    "Delays are seen only relative to each other; what fixes their mean is said with the annotators.",
-    "Errors of different annotators are independent, but for a small share that bands allow for.",
-    "A dimension means what the typical annotator traces, unless known truths or features say otherwise.",
-)
-AVERAGE_ASSUMED = (
-    "An average: every annotator is believed as the formula says, and no model of annotators is fitted.",
-)
-DYNAMICS_ASSUMED = (
-    "Every trace is a linear map of one course that all annotators share, plus a course of the annotator's own, plus "
-    "noise; courses are linear and Gaussian in time.",
-    "Courses and errors of different annotators are independent of each other.",
-    "A dimension means what the average annotator shows of the shared course.",
-)
-
-GROUPS_ASSUMED = (
-    "One kind of annotators, the reference, defines the truth: it is what they would say on average.",
-    "Every other kind sees the truth through one map of its own (level, gain, leakage) and with an error that its "
-    "members share; beyond that their errors are independent.",
-    "Items that the reference rated were chosen at random, not by what the others said about them.",
-)
-ASSUMED_SHARE = (
-    "All annotators are of one kind. The share of their errors that they have in common was assumed, since nothing in "
-    "the ratings shows it.",
 )
 
 
@@ -86,13 +19,14 @@ def assumptions(data: dict[str, Any]) -> tuple[str, ...]:
     """Sentences about what the estimates rest on."""
     if data["kind"] == "categories":
         return ()
+    of = data["kind"]
     if data["model"] in ("dpcca", "dpctw"):
-        return DYNAMICS_ASSUMED
-    if data["model"] in MODELS and data["model"] not in JOINT:
-        return AVERAGE_ASSUMED
-    if "kinds" in data["summary"]:
-        return ASSUMED_SHARE if data["summary"]["kinds"]["reference"] is None else GROUPS_ASSUMED
-    return ITEMS_ASSUMED if data["kind"] == "items" else TRACES_ASSUMED
+        of = "dynamics"
+    elif data["model"] in MODELS and data["model"] not in JOINT:
+        of = "averages"
+    elif "kinds" in data["summary"]:
+        of = "one_group" if data["summary"]["kinds"]["reference"] is None else "groups"
+    return tuple(WORDS["assumptions"][of])
 
 
 def methods_paragraph(data: dict[str, Any]) -> str:
@@ -139,7 +73,8 @@ def methods_paragraph(data: dict[str, Any]) -> str:
 
 def _model(name: str, dimensions: int) -> str:
     """What a model does; of one dimension nothing is joint."""
-    return ONE if dimensions == 1 and name in ("auto", "joint", "independent") else MODELS.get(name, name)
+    alone = dimensions == 1 and name in ("auto", "joint", "independent")
+    return MODELS["one dimension"] if alone else MODELS.get(name, name)
 
 
 def _kind_sentences(summary: dict[str, Any]) -> list[str]:
@@ -165,9 +100,10 @@ def _class_sentences(data: dict[str, Any]) -> list[str]:
     found = []
     for one in data["categories"]:
         own, alpha = data["summary"]["categories"][one["name"]], one["agreement"]["alpha"]
+        fused_by = WORDS["category_models"].get(own["model"], own["model"])
         found.append(
             f"Of {one['name']} ({len(one['classes'])} classes), {own['answers']:,} answers on {own['items']:,} items "
-            f"by {own['annotators']:,} annotators were fused by {CATEGORY_MODELS.get(own['model'], own['model'])}; "
+            f"by {own['annotators']:,} annotators were fused by {fused_by}; "
             f"nominal Krippendorff's alpha was {as_interval(alpha)}, the typical probability of the most probable "
             f"class {own['typical_probability']:.2f}."
         )
