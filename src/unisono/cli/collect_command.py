@@ -8,7 +8,15 @@ from pathlib import Path
 
 import click
 
-from unisono.cli.collect_reports import choose_next, quality_of_study, show, show_estimate, show_quality, write_pay
+from unisono.cli.collect_reports import (
+    choose_next,
+    chooses,
+    quality_of_study,
+    show,
+    show_estimate,
+    show_quality,
+    write_pay,
+)
 from unisono.cli.option_groups import NEW_FILE, NEW_FOLDER, takes
 from unisono.cli.setting_table import PAYING
 from unisono.cli.table_options import open_to_read
@@ -222,30 +230,16 @@ def status(folder: Path, database: str | None, as_json: bool) -> None:
 )
 @_json
 def quality(folder: Path, database: str | None, target: float, as_json: bool) -> None:
-    """Show what the ratings are worth so far: agreement, ratings still needed, raters to look at, the truth."""
+    """Show what the ratings are worth so far: agreement, ratings still needed, raters to look at, the truth.
+
+    Where a study of comparisons says chosen = "next", those that tell most by the answers so far are handed out next,
+    and shown; a server does so by itself as answers come in.
+    """
     study, store = open_to_read(folder, database)
     found = quality_of_study(study, store, target)
     store.close()
-    show_quality(found, as_json)
-
-
-@command.command("next")
-@_folder
-@_database
-@_json
-def next_command(folder: Path, database: str | None, as_json: bool) -> None:
-    """Have who comes next get the comparisons that tell most about the items, by the answers so far.
-
-    For studies with chosen = "next" below [compare]. A server does this by itself as answers come in.
-    """
-    from unisono.collect.store.database import Database
-
-    study, found = open_to_read(folder, database)
-    found.close()
-    store = Database(database or study.database_url)
-    store.create()
-    choose_next(study, store, as_json)
-    store.close()
+    chosen = choose_next(study, database or study.database_url) if chooses(study) else None
+    show_quality(found, chosen, as_json)
 
 
 @command.command()

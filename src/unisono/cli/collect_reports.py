@@ -139,30 +139,29 @@ def quality_of_study(study: StudyFolder, store: Database, target: float) -> Qual
 MOST_NEXT = 500  # numerical: comparisons whose order is stored; others come as before
 
 
-def choose_next(study: StudyFolder, store: Database, as_json: bool) -> None:
-    """Fuses the comparisons so far, stores which of them to hand out next, and shows the first."""
+def chooses(study: StudyFolder) -> bool:
+    """Whether the study hands out the comparisons that tell most."""
+    return study.study.mode == "compare" and study.study.compare.chosen == "next"
+
+
+def choose_next(study: StudyFolder, database: str) -> list[dict[str, Any]]:
+    """Fuses the comparisons so far and stores which of them to hand out next: none before there are any."""
     from unisono.collect.export.write import export_tables
     from unisono.collect.store.assign import put_next
+    from unisono.collect.store.database import Database
 
-    where = study.path / "study.toml"
-    if study.study.mode != "compare" or study.study.compare.chosen != "next":
-        raise DataError(f'{where}: comparisons are handed out evenly. Write chosen = "next" below [compare].')
+    store = Database(database)
+    store.create()
     with tempfile.TemporaryDirectory(prefix="unisono-next-") as place:
         export_tables(study, store, Path(place) / "export")
         path = Path(place) / "export" / "comparisons.csv"
         with path.open(encoding="utf-8", newline="") as stream:
-            answers = sum(1 for _ in csv.DictReader(stream))
-        rows = _most_telling(study, path) if answers else []
+            rows = _most_telling(study, path) if any(csv.DictReader(stream)) else []
     if rows:
         with store.write() as connection:
             put_next(connection, [row["name"] for row in rows])
-    why = "" if rows else "Too early: nothing has been compared yet."
-    if as_json:
-        print_json({"too_early": why, "answers": answers, "next": rows})
-        return
-    tell(why or f"{counted(answers, 'answer')} so far; {len(rows)} comparisons are handed out next, first of all:")
-    if rows:
-        print_table(["next", "nats"], [[row["name"], number(row["information"])] for row in rows[:SHOWN]])
+    store.close()
+    return rows
 
 
 def _most_telling(study: StudyFolder, path: Path) -> list[dict[str, Any]]:
@@ -175,16 +174,20 @@ def _most_telling(study: StudyFolder, path: Path) -> list[dict[str, Any]]:
     return [{"name": names[n], "information": float(nats)} for n, nats in zip(at.tolist(), told, strict=True)]
 
 
-def show_quality(found: Quality, as_json: bool) -> None:
-    """Prints it for people, or for machines."""
+def show_quality(found: Quality, chosen: list[dict[str, Any]] | None, as_json: bool) -> None:
+    """Prints it for people, or for machines; with what was `chosen` to be handed out next, if anything is."""
     if as_json:
-        print_json(found.to_dict())
+        print_json(found.to_dict() | ({} if chosen is None else {"next": chosen}))
         return
     what = "recording" if found.kind == "series" else "item"
     counts = [(found.judgements, "judgement"), (found.items, what), (found.raters, "rater")]
     tell(", ".join(counted(n, one) for n, one in counts))
     if found.too_early:
         tell(found.too_early)
+    if chosen is not None:
+        tell("These tell most, and are handed out next:" if chosen else "Nothing has been compared yet.")
+        print_table(["next", "nats"], [[row["name"], number(row["information"])] for row in chosen[:SHOWN]])
+    if found.too_early:
         return
     rows = [
         [row["name"], _cell(row["alpha"]), _cell(row["icc_a1"]), _enough(row["enough"], found)]

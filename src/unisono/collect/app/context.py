@@ -78,7 +78,7 @@ class Site:
         # `turn` is shared by the studies of a server: one of them has its figures computed at a time.
         of_study = partial(LiveQuality.of_study, str(folder.path.resolve()), database.address, turn)
         self.quality = of_study()
-        self.next = of_study("next") if self.plan.ranked and not self.is_preview else None
+        self.next = of_study() if self.plan.ranked and not self.is_preview else None
         self.answered = 0  # since the server began
         self.pages = _environment()
         self._ids: dict[str, int] = {}

@@ -68,14 +68,9 @@ class LiveQuality:
         self._error = ""
 
     @classmethod
-    def of_study(
-        cls, path: str, database_url: str, turn: asyncio.Lock | None = None, what: str = "quality"
-    ) -> LiveQuality:
-        """That of a study's folder. The environment names the database, whose address may hold a password.
-
-        `what` may be "next": then the process stores which comparisons tell most, for those who come next.
-        """
-        command = [sys.executable, "-m", "unisono", "collect", what, path, "--json"]
+    def of_study(cls, path: str, database_url: str, turn: asyncio.Lock | None = None) -> LiveQuality:
+        """That of a study's folder. The environment names the database, whose address may hold a password."""
+        command = [sys.executable, "-m", "unisono", "collect", "quality", path, "--json"]
         return cls(command, {"UNISONO_DATABASE": database_url}, turn)
 
     @property
