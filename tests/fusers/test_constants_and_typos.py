@@ -153,3 +153,11 @@ def test_a_dimension_of_noise_or_somebody_at_random_hardly_changes_what_few_answ
         stray.append(least_correlation(plain, fused(with_stray, where[order], np.append(of, np.full(200, 70))[order])))
     assert min(noise) > 0.996
     assert np.mean(stray) > 0.9885
+
+
+@pytest.mark.parametrize(("items", "differ"), [(1, 0.0), (1, 1.0), (2, 0.0), (3, 0.0)])
+def test_equal_answers_to_a_few_items_are_their_truth(items, differ):
+    """Where answers are the same nothing has a variance: no division warns of it. The scale may end beside them."""
+    value = np.array([[1.0, 2.0], [1.0 + differ, 2.0]] * items)
+    found = fuse(ratings_of(value, np.repeat(np.arange(items), 2), np.tile([0, 1], items))).fused.mean
+    np.testing.assert_allclose(found, np.tile([1.0 + differ / 2, 2.0], (items, 1)), atol=0.15)

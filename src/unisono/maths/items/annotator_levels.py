@@ -191,9 +191,14 @@ class ItemLevels(NamedTuple):
             C = between(self.away[at, d] / n, spread)[1] * (K - 1) / K
             seen = levels.n[:, d] > 0
             apart = levels.within[d] / levels.n[seen, d]
-            if (1 / (C + spread + TINY) ** 2).sum() > (1 / (C + apart + TINY) ** 2).sum():
+            if _told(C + spread) > _told(C + apart):
                 found[d] = C
         return found
+
+
+def _told(variance: np.ndarray) -> float:
+    """What distances with these variances tell of their own variance."""
+    return float((1 / np.maximum(variance, NO_SPREAD**2) ** 2).sum())
 
 
 def item_levels(data: ItemData, answered: np.ndarray, n: np.ndarray, levels: Levels) -> ItemLevels:
