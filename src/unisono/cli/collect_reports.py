@@ -184,9 +184,11 @@ def show_quality(found: Quality, chosen: list[dict[str, Any]] | None, as_json: b
     tell(", ".join(counted(n, one) for n, one in counts))
     if found.too_early:
         tell(found.too_early)
-    if chosen is not None:
-        tell("These tell most, and are handed out next:" if chosen else "Nothing has been compared yet.")
+    if chosen:
+        tell("These tell most, and are handed out next:")
         print_table(["next", "nats"], [[row["name"], number(row["information"])] for row in chosen[:SHOWN]])
+    elif chosen is not None:
+        tell("Nothing has been compared yet.")
     if found.too_early:
         return
     rows = [
