@@ -22,9 +22,8 @@ from unisono.tables.categories import Categories
 from unisono.tables.exporting.result_folder import rounded_figures
 from unisono.tables.labels import Introduction, listed
 from unisono.tables.ratings import Ratings
+from unisono.tables.reading import data_frames, table_layout
 from unisono.tables.reading.categories_reader import Answers, read_answers
-from unisono.tables.reading.data_frames import frame_with_ids
-from unisono.tables.reading.table_layout import with_parts
 
 if TYPE_CHECKING:
     from unisono.report.report_categories import Chosen
@@ -48,7 +47,7 @@ class ChosenClasses:
 
     def frame(self, columns: dict[str, Any]) -> Any:
         """A table of the kind that came in."""
-        return frame_with_ids(columns, self.answers)
+        return data_frames.frame_with_ids(columns, self.answers)
 
     def tables(self) -> dict[str, dict[str, Any]]:
         """The files that only categories have."""
@@ -193,7 +192,7 @@ class CategoryFusion(WithCategories, Saving):
 
     def _truth_columns(self, *, rounded: bool = False) -> dict[str, Any]:
         columns = {"item": list(self.chosen.fused.items)} | self.chosen.fused.truth_columns()
-        return with_parts(columns, self.chosen.answers.reading) if rounded else columns
+        return table_layout.with_parts(columns, self.chosen.answers.reading) if rounded else columns
 
     @cached_property
     def summary_data(self) -> dict[str, Any]:

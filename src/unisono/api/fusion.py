@@ -15,45 +15,36 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from unisono.api.category_fusion import (
-    CategoryFusion,
-    ChosenClasses,
-    WithCategories,
-    answers_of,
-    fused_answers,
-    refuse_beside_categories,
-)
+from unisono.api import category_fusion, input_output
+from unisono.api.category_fusion import CategoryFusion, ChosenClasses, WithCategories
 from unisono.api.comparison_fusion import ComparisonFusion, fuse_comparisons
-from unisono.api.input_output import (
-    READING,
-    OnPhase,
-    Saving,
-    covariate_table,
-    item_table,
-    on_clock,
-    provenance,
-    without_covariates,
-)
 from unisono.errors import AlertWarning, DataError, SettingsError, spoken, warn
 from unisono.evaluate.alerts import KIND_WARNINGS, NO_SIGNAL, gold_alerts, kind_alerts, rating_alerts, urgent_alerts
-from unisono.fusers import Annotators, Fit, Fused, Fuser, Groups, Joint, make_fuser, revive
-from unisono.fusers.category_models import takes_features
-from unisono.fusers.crowd import count_copies, crowd_copies, described_one_by_one
-from unisono.fusers.fuser_settings import require_asked
+from unisono.fusers import (
+    Annotators,
+    Fit,
+    Fused,
+    Fuser,
+    Groups,
+    Joint,
+    category_models,
+    crowd,
+    fuser_settings,
+    make_fuser,
+    revive,
+    saved_fit,
+    trace_data,
+    warm_start,
+)
 from unisono.fusers.fusion_results import as_frame, dimension_columns, error_arrays, overall_columns
 from unisono.fusers.model_registry import model_for
-from unisono.fusers.saved_fit import load_fit
-from unisono.fusers.trace_data import works_on
-from unisono.fusers.warm_start import prior_fit_of, with_earlier_annotators
 from unisono.maths.structure_words import BENT, Counting
 from unisono.report.notebook_progress import watching_phases, watching_steps
 from unisono.report.summary import summarise, summary_text
 from unisono.scale.executors import Executor
+from unisono.tables import coverage_and_outliers, labels, rating_checks
 from unisono.tables.annotator_kinds import with_kinds
-from unisono.tables.coverage_and_outliers import answers_given
 from unisono.tables.exporting.result_folder import rounded_figures
-from unisono.tables.labels import Introduction
-from unisono.tables.rating_checks import Alert, require_overlap
 from unisono.tables.ratings import RatingNumbers, Ratings
 from unisono.tables.reading.table_layout import split_label, with_parts
 
@@ -143,25 +134,27 @@ def fuse(
     >>> list(result.truth.columns[:5])
     ['item', 'correctness', 'correctness_sd', 'correctness_low', 'correctness_high']
     """
-    require_asked(seed=seed)
+    fuser_settings.require_asked(seed=seed)
     if comparisons is not None:
         beside: dict[str, Any] = {"features": features, "gold": gold, "start": start, "kinds": kinds, "humans": humans}
         beside |= {"copies": copies, "scale": scale, "refused": {"covariates": covariates}, "on_step": on_step}
         return fuse_comparisons(comparisons, ratings, model=model, seed=seed or 0, **beside, **settings)
     if ratings is None:
         raise DataError("There is nothing to fuse: give ratings, or comparisons=...")
-    reading = {name: settings.pop(name) for name in READING if name in settings}
-    table, answers = answers_of(ratings, categories, scale, **reading)
+    reading = {name: settings.pop(name) for name in input_output.READING if name in settings}
+    table, answers = category_fusion.answers_of(ratings, categories, scale, **reading)
     if table is None and answers is not None:
-        described = None if takes_features(category_model) else features
-        refuse_beside_categories(answers.source, features=described, gold=gold, start=start, scale=scale)
-    chosen = fused_answers(answers, category_model, seed or 0, alone=table is None, features=features)
+        described = None if category_models.takes_features(category_model) else features
+        category_fusion.refuse_beside_categories(
+            answers.source, features=described, gold=gold, start=start, scale=scale
+        )
+    chosen = category_fusion.fused_answers(answers, category_model, seed or 0, alone=table is None, features=features)
     if table is None:
         assert chosen is not None  # a table without either is refused when it is read
         return CategoryFusion(chosen, seed or 0)
-    table, numbers = with_kinds(table, kinds, humans), covariate_table(ratings, covariates, reading)
-    table = without_covariates(table, numbers)
-    require_overlap(table)
+    table, numbers = with_kinds(table, kinds, humans), input_output.covariate_table(ratings, covariates, reading)
+    table = input_output.without_covariates(table, numbers)
+    rating_checks.require_overlap(table)
     model = model_for(model, table, settings, explained=numbers is not None) if isinstance(model, str) else model
     fuser = make_fuser(model, series=table.is_series, **settings) if isinstance(model, str) else model
     name = model if isinstance(model, str) and fuser.kind != BENT else fuser.kind
@@ -171,16 +164,18 @@ def fuse(
         fuser.explain(numbers)
         copies = "keep"  # numbers about a rating are not those of its copies
     if executor is not None and table.is_series:
-        crowd_copies(table, executor)
-    counted = count_copies(table, copies)
+        crowd.crowd_copies(table, executor)
+    counted = crowd.count_copies(table, copies)
     if start is not None:
         table, counted = _continue_from(start, fuser, table, counted)
     if seed is not None and hasattr(fuser, "seed"):
         fuser.seed = seed
     used = int(getattr(fuser, "seed", seed or 0))
-    described = on_clock(item_table(features, table), table, complete=True)
-    with watching_steps("Estimating", on_step) as watcher, works_on(executor, fuser):
-        fuser.fit(counted, described, on_clock(item_table(gold, table), table), on_step=watcher)
+    described = input_output.on_clock(input_output.item_table(features, table), table, complete=True)
+    with watching_steps("Estimating", on_step) as watcher, trace_data.works_on(executor, fuser):
+        fuser.fit(
+            counted, described, input_output.on_clock(input_output.item_table(gold, table), table), on_step=watcher
+        )
         origin = None if isinstance(ratings, Ratings) or (isinstance(ratings, str) and ratings == "-") else ratings
         result = Fusion(name, fuser, table, fuser.fuse(), used, chosen, copies, origin, on_step)
         if executor is not None:  # later it may be closed
@@ -191,7 +186,7 @@ def fuse(
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Fusion(WithCategories, Saving):
+class Fusion(WithCategories, input_output.Saving):
     """A finished fusion: the truth, the annotators, and the fitted model behind them.
 
     Examples
@@ -212,7 +207,7 @@ class Fusion(WithCategories, Saving):
     origin: Any = None  # the table that ratings were read from, for columns that are no ratings
     watching: Callable[[int, float], None] | None = None  # who watched the fit, and the description of annotators
 
-    def _introduction(self) -> Introduction:
+    def _introduction(self) -> labels.Introduction:
         title = f"'{self.ratings.source}' fused with the model '{self.model}': truth"
         see = "See .truth, .annotators, .annotators_overall, .summary() and .save(directory)."
         return self.fused.introduction(title, see)
@@ -247,8 +242,8 @@ class Fusion(WithCategories, Saving):
         """What is known of the annotators, as plain arrays."""
         with watching_steps("Describing annotators", self.watching) as watcher:
             found = self.fuser.describe(watcher)
-        each = described_one_by_one(found, self.ratings, self.copies)
-        return replace(each, answered=answers_given(self.ratings))
+        each = crowd.described_one_by_one(found, self.ratings, self.copies)
+        return replace(each, answered=coverage_and_outliers.answers_given(self.ratings))
 
     @cached_property
     def estimate(self) -> Estimate:
@@ -258,12 +253,12 @@ class Fusion(WithCategories, Saving):
         return estimate_of(self.fuser, self.fused)
 
     @cached_property
-    def alerts(self) -> list[Alert]:
+    def alerts(self) -> list[rating_checks.Alert]:
         """What in the ratings deserves a look, the gravest first."""
         notes = self.fuser.notes()
         return [*kind_alerts(notes), *gold_alerts(notes), *rating_alerts(self.ratings, self.copies)]
 
-    def alerts_at_once(self) -> list[Alert]:
+    def alerts_at_once(self) -> list[rating_checks.Alert]:
         """Those of the alerts that are warned of as soon as the fit is done."""
         notes = self.fuser.notes()
         kinds = [alert for alert in kind_alerts(notes) if alert.kind in KIND_WARNINGS]
@@ -292,7 +287,7 @@ class Fusion(WithCategories, Saving):
             features=self.fuser.feature_columns,
             arrays=self.fuser.arrays() | self._posterior(),
             trace=self.fuser.trace_,
-            provenance=provenance(self.ratings, self.seed)
+            provenance=input_output.provenance(self.ratings, self.seed)
             | {"unclear": [alert.labels[0] for alert in self.alerts if alert.kind == NO_SIGNAL]},
         )
 
@@ -364,7 +359,7 @@ class Fusion(WithCategories, Saving):
             | more
         )
 
-    def _report_files(self, command: str | None = None, on_phase: OnPhase | None = None) -> dict[str, str]:
+    def _report_files(self, command: str | None = None, on_phase: input_output.OnPhase | None = None) -> dict[str, str]:
         from unisono.report.report_data import Subject
         from unisono.report.report_page import report_files
 
@@ -399,7 +394,7 @@ def load(directory: str | Path) -> Fuser:
     >>> un.load(folder).dimensions_
     ('correctness', 'selection', 'overall')
     """
-    return revive(load_fit(Path(directory)))
+    return revive(saved_fit.load_fit(Path(directory)))
 
 
 def _continue_from(start: Any, fuser: Fuser, *tables: Ratings) -> list[Ratings]:
@@ -411,4 +406,4 @@ def _continue_from(start: Any, fuser: Fuser, *tables: Ratings) -> list[Ratings]:
             f"here the earlier fit is '{earlier.kind}' and the new one '{fuser.kind}'."
         )
     fuser.start_from(earlier)
-    return [with_earlier_annotators(ratings, prior_fit_of(earlier)) for ratings in tables]
+    return [warm_start.with_earlier_annotators(ratings, warm_start.prior_fit_of(earlier)) for ratings in tables]

@@ -15,15 +15,12 @@ import polars as pl
 from unisono.errors import DataError, SettingsError
 from unisono.fusers import Fit
 from unisono.fusers.saved_fit import in_folder
+from unisono.tables import labels, rating_checks
 from unisono.tables.exporting.result_folder import csv_text, write_results
 from unisono.tables.item_table import ItemTable
-from unisono.tables.labels import Introduced
-from unisono.tables.rating_checks import require_known_items
 from unisono.tables.ratings import RatingNumbers, Ratings
-from unisono.tables.reading.clock_alignment import align_to
+from unisono.tables.reading import clock_alignment, ratings_reader, side_information
 from unisono.tables.reading.open_table import open_table
-from unisono.tables.reading.ratings_reader import read_item_table, read_ratings
-from unisono.tables.reading.side_information import read_covariates
 from unisono.version import __version__
 
 # Keyword arguments that say how to read a table of ratings, wherever one may be given.
@@ -36,7 +33,7 @@ READING = (
 def rating_table(source: Any, scale: Any = None, **reading: Any) -> Ratings:
     """Ratings from an object, a path or a data frame; `reading` are keyword arguments of `read_ratings`."""
     if not isinstance(source, Ratings):
-        return read_ratings(source, scale=scale, **reading)
+        return ratings_reader.read_ratings(source, scale=scale, **reading)
     if reading:
         raise SettingsError(f"These are ratings already: {', '.join(reading)} would say how to read a table.")
     return source.with_scale(scale)
@@ -50,7 +47,7 @@ def covariate_table(source: Any, covariates: Any, reading: dict[str, Any]) -> Ra
     if isinstance(source, Ratings) or (isinstance(source, str) and source == "-"):
         raise DataError("Covariates are columns of a table of ratings: give the table, as a file or a data frame.")
     where = {name: reading[name] for name in ("item", "annotator", "sheet") if name in reading}
-    return read_covariates(source, names, **where)
+    return side_information.read_covariates(source, names, **where)
 
 
 def without_covariates(ratings: Ratings, numbers: RatingNumbers | None) -> Ratings:
@@ -66,7 +63,7 @@ def item_table(source: Any, like: Ratings | None = None, **reading: Any) -> Item
     """
     if source is None or isinstance(source, ItemTable):
         return source
-    return read_item_table(source, **({"item": _same_name(source, like)} | reading))
+    return ratings_reader.read_item_table(source, **({"item": _same_name(source, like)} | reading))
 
 
 def _same_name(source: Any, ratings: Ratings | None) -> list[str] | str | None:
@@ -85,9 +82,9 @@ def on_clock(table: ItemTable | None, ratings: Ratings, *, complete: bool = Fals
         return table
     if complete:
         # The last frames of a recording often have no features any more: the last ones hold for a moment.
-        return align_to(table, ratings, hold=1.0, complete=True)
-    require_known_items(table, ratings)
-    return align_to(table, ratings)
+        return clock_alignment.align_to(table, ratings, hold=1.0, complete=True)
+    rating_checks.require_known_items(table, ratings)
+    return clock_alignment.align_to(table, ratings)
 
 
 OnPhase = Callable[[str], None]  # hears what begins
@@ -98,7 +95,7 @@ def provenance(table: Any, seed: int) -> dict[str, Any]:
     return {"unisono": __version__, "seed": seed, "source": table.source, "data_sha256": table.data_hash}
 
 
-class Saving(Introduced):
+class Saving(labels.Introduced):
     """A result that has tables, a summary and a report, and perhaps a fit that can be used again."""
 
     def _truth_columns(self, *, rounded: bool = False) -> dict[str, Any]:

@@ -7,20 +7,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from unisono.api.category_fusion import answers_of
-from unisono.api.fusion import Fusion
-from unisono.api.input_output import item_table, on_clock, rating_table
+from unisono.api import category_fusion, fusion, input_output
 from unisono.errors import DataError
-from unisono.fusers import Fused, Fuser, revive
-from unisono.fusers.crowd import count_copies
-from unisono.fusers.fuser_settings import require_asked
-from unisono.fusers.saved_fit import load_fit
+from unisono.fusers import Fused, Fuser, crowd, fuser_settings, revive, saved_fit
 from unisono.maths.structure_words import Counting
 from unisono.report.notebook_progress import watching_tasks
 from unisono.scale.executors import Executor
 from unisono.tables.rating_checks import require_overlap
-from unisono.tables.reading.clock_alignment import align_to
-from unisono.tables.reading.comparisons_reader import read_comparisons
+from unisono.tables.reading import clock_alignment, comparisons_reader
 
 if TYPE_CHECKING:
     from unisono.evaluate.agreement_measure import Estimate
@@ -74,10 +68,10 @@ def check(
     if comparisons is not None:
         from unisono.evaluate.comparison_overview import comparison_overview
 
-        return comparison_overview(read_comparisons(comparisons))
+        return comparison_overview(comparisons_reader.read_comparisons(comparisons))
     from unisono.evaluate.overview import overview
 
-    table, answers = answers_of(ratings, categories, scale, **reading)
+    table, answers = category_fusion.answers_of(ratings, categories, scale, **reading)
     if table is not None:
         require_overlap(table)
     found = overview(table, answers)
@@ -153,13 +147,13 @@ def agreement(
     """
     from unisono.evaluate.agreement_measure import Drawing, measure_agreement
 
-    require_asked(draws=draws, level=level, seed=seed)
+    fuser_settings.require_asked(draws=draws, level=level, seed=seed)
     drawing = Drawing(draws, level, seed, these_annotators)
     if comparisons is not None:
         from unisono.evaluate.pair_agreement import pair_agreement
 
-        return pair_agreement(read_comparisons(comparisons), drawing)
-    table = rating_table(ratings, scale, **reading)
+        return pair_agreement(comparisons_reader.read_comparisons(comparisons), drawing)
+    table = input_output.rating_table(ratings, scale, **reading)
     require_overlap(table)
     asked: dict[str, Any] = {"matrices": matrices, "window": window}
     with watching_tasks("Measuring agreement", on_task) as watcher:
@@ -228,20 +222,20 @@ def compare(
     >>> [row.model for row in un.compare(some, models=["mean", "median"], folds=2).rows]
     ['mean', 'median']
     """
-    require_asked(folds=folds, seed=seed)
+    fuser_settings.require_asked(folds=folds, seed=seed)
     if comparisons is not None:
         from unisono.evaluate.held_out_comparisons import compare_left_out
 
-        return compare_left_out(read_comparisons(comparisons), folds=folds, seed=seed)
+        return compare_left_out(comparisons_reader.read_comparisons(comparisons), folds=folds, seed=seed)
     from unisono.evaluate.model_comparison import compare_models  # SciPy's statistics take a while to load
 
-    rated = rating_table(ratings, scale, **reading)
-    known = item_table(reference, rated)
+    rated = input_output.rating_table(ratings, scale, **reading)
+    known = input_output.item_table(reference, rated)
     with watching_tasks("Comparing", on_task) as watcher:
         return compare_models(
-            count_copies(rated, copies),
-            reference=align_to(known, rated) if known is not None and rated.is_series else known,
-            features=on_clock(item_table(features, rated), rated, complete=True),
+            crowd.count_copies(rated, copies),
+            reference=clock_alignment.align_to(known, rated) if known is not None and rated.is_series else known,
+            features=input_output.on_clock(input_output.item_table(features, rated), rated, complete=True),
             models=models,
             folds=folds,
             seed=seed,
@@ -306,17 +300,17 @@ def cross_validate(
     """
     from unisono.evaluate.cross_validation import PROTOCOL, cross_validate_models
 
-    require_asked(folds=folds, seed=seed)
-    table = item_table(reference)
+    fuser_settings.require_asked(folds=folds, seed=seed)
+    table = input_output.item_table(reference)
     if table is None:
         raise DataError("Cross-validation needs a reference: a table of items whose truth is known.")
-    rated = rating_table(ratings)
+    rated = input_output.rating_table(ratings)
     with watching_tasks("Cross-validating", on_task) as watcher:
         return cross_validate_models(
             rated,
-            align_to(table, rated) if rated.is_series else table,
+            clock_alignment.align_to(table, rated) if rated.is_series else table,
             models=PROTOCOL if models is None else models,
-            features=on_clock(item_table(features, rated), rated, complete=True),
+            features=input_output.on_clock(input_output.item_table(features, rated), rated, complete=True),
             folds=folds,
             seed=seed,
             select_iteration=select_iteration,
@@ -333,7 +327,7 @@ def _estimate_of(fit: Any) -> Estimate | None:
         return None
     if isinstance(fit, Fused):
         return Estimate(fit)
-    if isinstance(fit, Fusion):
+    if isinstance(fit, fusion.Fusion):
         return fit.estimate
-    saved = load_fit(Path(fit))
+    saved = saved_fit.load_fit(Path(fit))
     return Estimate(saved.fused(), revive(saved).gives_posterior_means(), saved.arrays.get("reliability_draws"))

@@ -20,17 +20,10 @@ from unisono.fusers import Fused
 from unisono.fusers.category_models import FusedCategories
 from unisono.fusers.fuser_settings import require_asked
 from unisono.report.notebook_progress import watching_steps
-from unisono.tables.annotator_kinds import with_kinds
-from unisono.tables.comparisons import Comparisons
+from unisono.tables import annotator_kinds, comparisons, labels
 from unisono.tables.item_table import ItemTable
-from unisono.tables.labels import listed
 from unisono.tables.ratings import RatingNumbers, Ratings
-from unisono.tables.reading.clock_alignment import align_to
-from unisono.tables.reading.side_information import (
-    read_item_classes,
-    read_item_numbers,
-    read_probabilities,
-)
+from unisono.tables.reading import clock_alignment, side_information
 
 if TYPE_CHECKING:
     from unisono.evaluate.judge_figures import RepeatedAnswers
@@ -109,7 +102,7 @@ def _number_scores(ours: Any, theirs: Any, words: list[str], reading: dict[str, 
 
     if isinstance(ours, CategoryFusion | FusedCategories):
         raise NoNumbersError("The truth holds categories alone, and the reference has no column of their names.")
-    return score_tables(*(_numbers_of(one, words, reading) for one in (ours, theirs)), align=align_to)
+    return score_tables(*(_numbers_of(one, words, reading) for one in (ours, theirs)), align=clock_alignment.align_to)
 
 
 def _file_of(truth: Any) -> Any:
@@ -124,8 +117,10 @@ def _classes_of(source: Any, names: list[str] | None, reading: dict[str, Any]) -
         return _fused_classes(source)
     if isinstance(source, Fused | ItemTable):
         return _Told({}, {})
-    found = read_item_classes(source, item=reading.get("item"), names=names, sheet=reading.get("sheet"))
-    return _Told(found, read_probabilities(source) if isinstance(source, str | Path) else {})
+    found = side_information.read_item_classes(
+        source, item=reading.get("item"), names=names, sheet=reading.get("sheet")
+    )
+    return _Told(found, side_information.read_probabilities(source) if isinstance(source, str | Path) else {})
 
 
 def _fused_classes(fused: FusedCategories) -> _Told:
@@ -146,7 +141,7 @@ def _numbers_of(source: Any, words: list[str], reading: dict[str, Any]) -> ItemT
         return source
     if isinstance(source, Fusion | Fused):
         return truth_table(source.fused if isinstance(source, Fusion) else source)
-    return read_item_numbers(source, words, **reading)
+    return side_information.read_item_numbers(source, words, **reading)
 
 
 def leaderboard(
@@ -213,7 +208,7 @@ def leaderboard(
     from unisono.tables.reading.scores_of_systems import read_scores
 
     require_asked(level=level, seed=seed)
-    if by is None or isinstance(table, Comparisons):
+    if by is None or isinstance(table, comparisons.Comparisons):
         refused = {
             "kinds": kinds,
             "humans": humans,
@@ -223,7 +218,7 @@ def leaderboard(
         }
         return _with_page(_of_comparisons(table, by, prompt, refused | reading, these=these, level=level, seed=seed))
     scores = read_scores(table, by, prompt, items=items, **reading)
-    known = replace(scores, ratings=with_kinds(scores.ratings, kinds, humans))
+    known = replace(scores, ratings=annotator_kinds.with_kinds(scores.ratings, kinds, humans))
     found = measure_leaderboard(
         known, reference_kind=reference_kind, weights=weights, these=these, level=level, seed=seed
     )
@@ -238,7 +233,7 @@ def _of_comparisons(
     from unisono.tables.reading.comparisons_reader import column_of_rows, read_comparisons
 
     if names := [name for name, value in refused.items() if value is not None]:
-        raise DataError(f"{listed(names)} cannot be used with comparisons. Leave them out.")
+        raise DataError(f"{labels.listed(names)} cannot be used with comparisons. Leave them out.")
     if isinstance(by, str):
         raise DataError(f"Comparisons are of items: give a mapping from items to systems, not the column '{by}'.")
     asked = None if prompt is None else column_of_rows(table, prompt)
@@ -342,7 +337,7 @@ def judges(
     numbers = covariate_table(ratings, covariates, how)
     with watching_steps("Estimating", on_step) as watcher:
         found = measure_judges(
-            with_kinds(without_covariates(table, numbers), kinds, humans),
+            annotator_kinds.with_kinds(without_covariates(table, numbers), kinds, humans),
             covariates=numbers,
             reference_kind=reference_kind,
             shared=shared,

@@ -16,32 +16,14 @@ from unisono.errors import DataError
 from unisono.evaluate.agreement_results import FUSED, RATER_FIGURES, Agreement, DimensionAgreement
 from unisono.fusers import Fused, Fuser
 from unisono.fusers.baseline_traces import AlignedMean
+from unisono.maths.agreement import intraclass_reliability, rater_agreement
 from unisono.maths.agreement.agreement_bootstrap import Blocks, Coded, Draws, Interval, bootstrap, coded, make_blocks
 from unisono.maths.agreement.chance_corrected import dominant_share, gwet_ac2, interval_alpha, ordinal_alpha
-from unisono.maths.agreement.intraclass_reliability import (
-    NAMES,
-    Design,
-    IccDraws,
-    chance_of_raters,
-    design_of,
-    estimate_reliability,
-    icc_draws,
-    other_raters,
-)
+from unisono.maths.agreement.intraclass_reliability import Design, IccDraws
 from unisono.maths.agreement.multivariate_agreement import multivariate_agreement, standardised
-from unisono.maths.agreement.rater_agreement import (
-    PairFigures,
-    PairMeetings,
-    against_others,
-    pair_figures,
-    pair_meetings,
-    rater_fit,
-    spread_over_pairs,
-)
+from unisono.maths.agreement.rater_agreement import PairFigures, PairMeetings
 from unisono.maths.series.delay_search import advanced
-from unisono.tables.coverage_and_outliers import Coverage, connected_groups, coverage, frame_index
-from unisono.tables.item_table import Clock
-from unisono.tables.labels import listed
+from unisono.tables import coverage_and_outliers, item_table, labels
 from unisono.tables.ratings import Ratings
 
 LEAST_LEFT = 1e-3  # numerical: share of all variance that is left however little annotators differ
@@ -50,7 +32,7 @@ STRETCH = 10.0  # seconds, longer than traces remember
 ALPHA, ORDINAL, AC2 = "alpha (interval)", "alpha (ordinal)", "AC2"
 SEM, SEM_MEAN = "SEM", "SEM of the mean"
 SHARES = ("share of items", "share of annotators", "share of the rest")
-FIGURES = (*NAMES, ALPHA, ORDINAL, AC2, SEM, SEM_MEAN, *SHARES)
+FIGURES = (*intraclass_reliability.NAMES, ALPHA, ORDINAL, AC2, SEM, SEM_MEAN, *SHARES)
 
 
 class Drawing(NamedTuple):
@@ -65,7 +47,7 @@ class Drawing(NamedTuple):
         """(rows,) of drawing other annotators in every draw of `bootstrap_weights`; None for the same ones."""
         if self.these_annotators or rows == 1:
             return None
-        return chance_of_raters(data, rows, slice(1, 1 + self.draws), rng)
+        return intraclass_reliability.chance_of_raters(data, rows, slice(1, 1 + self.draws), rng)
 
 
 class Measured(NamedTuple):
@@ -80,13 +62,13 @@ class Measured(NamedTuple):
 def measured(ratings: Ratings, d: int, drawing: Drawing) -> Measured:
     """All figures of dimension d that have intervals."""
     data = coded(ratings.value[:, d], unit_codes(ratings), annotator_codes(ratings))
-    design = design_of(data)
+    design = intraclass_reliability.design_of(data)
     rng = np.random.default_rng([drawing.seed, d])
     blocks = make_blocks(clusters(ratings.length, ratings.clock)[data.units], rng)
     icc: list[IccDraws] = []
 
     def figures(W: np.ndarray) -> np.ndarray | Draws:
-        icc.append(icc_draws(data, design, blocks, W))
+        icc.append(intraclass_reliability.icc_draws(data, design, blocks, W))
         same = _figures(data, icc[0], blocks, W)
         chance = drawing.chance(data, len(W), rng)
         return same if chance is None else Draws(same, _of_others(data, design, icc[0], same, chance))
@@ -114,7 +96,9 @@ def _of_others(data: Coded, design: Design, icc: IccDraws, same: np.ndarray, cha
     Alphas are one less the share of disagreement in all variance; both gain what annotators differ more. AC2 stays: it
     has no variance of annotators.
     """
-    found = icc.with_raters(other_raters(data, icc.components.rater, icc.components.residual, chance), design)
+    found = icc.with_raters(
+        intraclass_reliability.other_raters(data, icc.components.rater, icc.components.residual, chance), design
+    )
     total = np.maximum(np.stack(icc.components, axis=1), 0.0).sum(axis=1)
     more = (found.components.rater - icc.components.rater) / np.where(total > 0, total, 1.0)
     more = np.maximum(more, LEAST_LEFT - 1)
@@ -128,7 +112,7 @@ def _of_others(data: Coded, design: Design, icc: IccDraws, same: np.ndarray, cha
 
 def unit_codes(ratings: Ratings) -> np.ndarray:
     """(S,) what each number is about: an item, or a frame of a recording."""
-    return frame_index(ratings) if ratings.is_series else ratings.item_of
+    return coverage_and_outliers.frame_index(ratings) if ratings.is_series else ratings.item_of
 
 
 def annotator_codes(ratings: Ratings) -> np.ndarray:
@@ -138,7 +122,7 @@ def annotator_codes(ratings: Ratings) -> np.ndarray:
     return np.asarray(np.repeat(ratings.annotator_of, ratings.length[ratings.item_of]))
 
 
-def clusters(length: np.ndarray, clock: Clock | None) -> np.ndarray:
+def clusters(length: np.ndarray, clock: item_table.Clock | None) -> np.ndarray:
     """(sum T,) what is drawn together with each item or frame: itself, its recording, or its stretch of one."""
     item = np.repeat(np.arange(len(length)), length)
     if clock is None or len(length) >= LEAST_RECORDINGS:
@@ -220,7 +204,7 @@ def measure_agreement(
     tell.step()
     moved = without_delays(ratings, window) if ratings.is_series else None
     corrected = [] if moved is None else [_corrected(moved.ratings, d, drawing, tell) for d in range(ratings.D)]
-    counts = coverage(ratings)
+    counts = coverage_and_outliers.coverage(ratings)
     return Agreement(
         source=ratings.source,
         kind="traces" if ratings.is_series else "items",
@@ -228,7 +212,7 @@ def measure_agreement(
         judgements=ratings.J,
         annotators=ratings.annotators,
         design=_design(counts, nested=not ratings.is_series),
-        groups=len(connected_groups(ratings)),
+        groups=len(coverage_and_outliers.connected_groups(ratings)),
         filled=float(counts.per_item.sum() / max(ratings.M * ratings.K, 1)),
         per_item=span(counts.per_item),
         per_annotator=span(counts.per_annotator),
@@ -270,7 +254,7 @@ def _dimensions(ratings: Ratings, found: Sequence[Measured], matrices: bool) -> 
     met: PairMeetings | None = None
     for d, one in enumerate(found):
         if d == 0 or not _same_cells(one.data, found[d - 1].data):
-            met = pair_meetings(one.data)
+            met = rater_agreement.pair_meetings(one.data)
         dimensions.append(_dimension(ratings, d, one, matrices, met))
     return tuple(dimensions)
 
@@ -284,7 +268,7 @@ def _dimension(
 ) -> DimensionAgreement:
     data = found.data
     column = ratings.value[~np.isnan(ratings.value[:, d]), d]
-    pairs = pair_figures(data, met)
+    pairs = rater_agreement.pair_figures(data, met)
     return DimensionAgreement(
         name=ratings.dimensions[d],
         ratings=data.n,
@@ -300,11 +284,13 @@ def _dimension(
         figures=found.figures,
         truncated=bool(found.icc.truncated[0]),
         pairs={
-            "CCC": spread_over_pairs(pairs.ccc),
-            "Pearson": spread_over_pairs(pairs.pearson),
-            "kappa": spread_over_pairs(pairs.kappa),
+            "CCC": rater_agreement.spread_over_pairs(pairs.ccc),
+            "Pearson": rater_agreement.spread_over_pairs(pairs.pearson),
+            "kappa": rater_agreement.spread_over_pairs(pairs.kappa),
         },
-        matrices=_matrices(pair_figures(data, matrix=True), data.raters, ratings.K) if matrices else None,
+        matrices=_matrices(rater_agreement.pair_figures(data, matrix=True), data.raters, ratings.K)
+        if matrices
+        else None,
     )
 
 
@@ -334,7 +320,10 @@ def _matrices(found: PairFigures, raters: np.ndarray, K: int) -> dict[str, np.nd
 
 def _of_raters(found: Measured) -> dict[str, np.ndarray]:
     """(R,) figures of the annotators of one dimension, by the names of RATER_FIGURES."""
-    fit, others = rater_fit(found.data, found.icc.components), against_others(found.data)
+    fit, others = (
+        rater_agreement.rater_fit(found.data, found.icc.components),
+        rater_agreement.against_others(found.data),
+    )
     values = (fit.severity, fit.infit, fit.outfit, others.pearson, others.ccc, others.exact, others.adjacent)
     return dict(zip(RATER_FIGURES, values, strict=True))
 
@@ -345,7 +334,7 @@ def _reliability(ratings: Ratings, d: int, found: Measured, estimate: Estimate |
         return found.figures["G(q,k)"]
     fused, name = estimate.fused, ratings.dimensions[d]
     if name not in fused.dimensions:
-        raise DataError(f"The fit has no dimension '{name}'; it has {listed(fused.dimensions)}.")
+        raise DataError(f"The fit has no dimension '{name}'; it has {labels.listed(fused.dimensions)}.")
     if set(fused.items) != set(ratings.items):
         raise DataError(f"The fit is not of the items of {ratings.source}. Fuse these ratings, and give that fit.")
     place = fused.dimensions.index(name)
@@ -355,7 +344,9 @@ def _reliability(ratings: Ratings, d: int, found: Measured, estimate: Estimate |
     rng = np.random.default_rng([drawing.seed, d])
     blocks = make_blocks(clusters(fused.length, fused.clock), rng)
     (interval,) = bootstrap(
-        lambda W: estimate_reliability(mean, variance, blocks, W, shrunk=estimate.shrunk)[:, None],
+        lambda W: intraclass_reliability.estimate_reliability(mean, variance, blocks, W, shrunk=estimate.shrunk)[
+            :, None
+        ],
         blocks.G,
         drawing.draws,
         drawing.level,
@@ -391,7 +382,7 @@ def _together(ratings: Ratings, drawing: Drawing) -> dict[str, Interval]:
     return dict(zip(COMPOSITES, found, strict=True))
 
 
-def _design(counts: Coverage, *, nested: bool) -> str:
+def _design(counts: coverage_and_outliers.Coverage, *, nested: bool) -> str:
     """A trace is many ratings, so that annotators of one recording each are not nested in its frames."""
     active = counts.per_annotator[counts.per_annotator > 0]
     if np.all(counts.per_item[counts.per_item > 0] == len(active)):

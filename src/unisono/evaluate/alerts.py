@@ -11,8 +11,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from unisono.errors import spoken
-from unisono.fusers.crowd import Copies, CopySet, SharedSignal, count_copies, crowd_copies, crowd_signal
+from unisono.fusers.crowd import Copies, CopySet, count_copies, crowd_copies, crowd_signal
 from unisono.fusers.fuser import interval_words
+from unisono.maths.raters.rater_signal import SharedSignal
 from unisono.maths.structure_words import Counting
 from unisono.tables.labels import listed
 from unisono.tables.rating_checks import Alert, check_ratings, wild_alerts

@@ -16,10 +16,8 @@ from scipy.sparse import csgraph
 from unisono.errors import DataError
 from unisono.evaluate.leaderboard_results import Board, Leaderboard
 from unisono.evaluate.system_leaderboard import fixed_components
-from unisono.maths.systems.compared_strengths import Answers, compared_means, pulls, strengths
+from unisono.maths.systems import compared_strengths, system_priors, system_statements
 from unisono.maths.systems.score_design import ANNOTATORS, PROMPTS, codes
-from unisono.maths.systems.system_priors import LEVEL
-from unisono.maths.systems.system_statements import dimension_correlation, statements
 from unisono.tables.comparisons import LEFT, TIE, Comparisons
 from unisono.tables.labels import counted, listed, sort_labels
 
@@ -46,7 +44,7 @@ def measure_compared(
     system_of: Mapping[str, str] | None = None,
     prompt_of: Sequence[str] | None = None,
     these: str | Sequence[str] = (),
-    level: float = LEVEL,
+    level: float = system_priors.LEVEL,
     seed: int = 0,
 ) -> Leaderboard:
     """Strengths of systems on every dimension; `prompt_of` says of every row of the table what systems were asked."""
@@ -58,8 +56,8 @@ def measure_compared(
     words, fixed = fixed_components(these)
     asked = None if prompt_of is None else codes(np.unique(prompt_of, return_inverse=True)[1][pairs.ranking])
     boards = tuple(_board(pairs, d, asked, fixed) for d in range(len(pairs.dimensions)))
-    alike = dimension_correlation([board.influence for board in boards])
-    said = statements([board.means for board in boards], alike, level, np.random.default_rng(seed))
+    alike = system_statements.dimension_correlation([board.influence for board in boards])
+    said = system_statements.statements([board.means for board in boards], alike, level, np.random.default_rng(seed))
     ends = np.full(len(boards), -np.inf), np.full(len(boards), np.inf)
     whose = f"{counted(pairs.n, 'comparison')} by {counted(len(pairs.annotators), 'annotator')}"
     names = pairs.source, pairs.items, pairs.dimensions
@@ -81,13 +79,13 @@ def _board(pairs: Comparisons, d: int, asked: np.ndarray | None, fixed: Sequence
     left, right = pairs.left[rows], pairs.right[rows]
     _require_connected(pairs, left, right, name)
     y = np.where(pairs.answer[rows] == LEFT, 1.0, np.where(pairs.answer[rows] == TIE, 0.5, 0.0))
-    answers = Answers(left, right, y, S, pairs.sided)
+    answers = compared_strengths.Answers(left, right, y, S, pairs.sided)
     groups = {ANNOTATORS: pairs.annotator_of[rows]} | ({} if asked is None else {PROMPTS: asked[rows]})
-    means, variances = compared_means(answers, groups, fixed)
-    found = strengths(answers)
+    means, variances = compared_strengths.compared_means(answers, groups, fixed)
+    found = compared_strengths.strengths(answers)
     clusters = pairs.ranking if asked is None else asked
     influence = np.zeros((int(clusters.max()) + 1, S))
-    pulled = pulls(answers, found.surprise, clusters[rows]) @ found.inverse
+    pulled = compared_strengths.pulls(answers, found.surprise, clusters[rows]) @ found.inverse
     influence[: len(pulled)] = pulled
     n = np.bincount(np.concatenate([left, right]), minlength=S)
     sizes = len(np.unique(clusters[rows])), len(np.unique(pairs.annotator_of[rows]))

@@ -12,9 +12,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from unisono.evaluate.alerts import nothing_shared
-from unisono.evaluate.held_out_ratings import Effort
-from unisono.evaluate.scoring import DimensionScore, score_tables
+from unisono.evaluate import alerts, held_out_ratings, scoring
 from unisono.fusers import Fused
 from unisono.maths.items.item_estimates import HeldOut
 from unisono.maths.metrics import SIGNIFICANT, PairedT, standard_error
@@ -75,7 +73,7 @@ def answer(contrasts: Sequence[Contrast], dimensions: Sequence[str], unclear: Se
     """
     D = len(dimensions)
     asked = [found for found in contrasts if D > 1 or found.question != "joint"]
-    doubt = [nothing_shared(unclear, dimensions, NOISE)] if unclear else []
+    doubt = [alerts.nothing_shared(unclear, dimensions, NOISE)] if unclear else []
     if len(unclear) == D and all(np.isnan(found.ccc_share) for found in asked):
         return "\n".join([*doubt, *([CAVEAT] if not doubt else [])])
     return "\n".join([*doubt, *([ONE_DIMENSION] if D == 1 else []), *map(in_words, asked), CAVEAT])
@@ -119,7 +117,7 @@ def _compared(difference: float) -> str:
 class Findings(NamedTuple):
     """Everything that was found about one model."""
 
-    effort: Effort  # of fitting all ratings
+    effort: held_out_ratings.Effort  # of fitting all ratings
     fused: Fused  # from all ratings
     held_out: Sequence[HeldOut]  # fold by fold
     agreement: np.ndarray  # (people,) with left-out annotators
@@ -140,7 +138,7 @@ class ModelRow:
     agreement_se: float
     ccc: float  # mean over dimensions; NaN without a reference
     pearson: float
-    dimensions: tuple[DimensionScore, ...]  # against the reference
+    dimensions: tuple[scoring.DimensionScore, ...]  # against the reference
     seconds: float  # fitting all ratings once
     iterations: int
     converged: bool
@@ -186,7 +184,7 @@ def model_row(name: str, found: Findings, reference: ItemTable | None) -> ModelR
     density, rmse, coverage = (
         np.array([getattr(fold, figure) for fold in found.held_out]) for figure in ("log_density", "rmse", "coverage")
     )
-    scores = () if reference is None else score_tables(truth_table(found.fused), reference).dimensions
+    scores = () if reference is None else scoring.score_tables(truth_table(found.fused), reference).dimensions
     return ModelRow(
         model=name,
         log_density=known_mean(density),

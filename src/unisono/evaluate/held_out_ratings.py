@@ -13,10 +13,8 @@ from typing import NamedTuple
 import numpy as np
 
 from unisono.errors import ConvergenceWarning, taken
-from unisono.fusers import Fuser
-from unisono.fusers.fusion_results import INTERVAL
+from unisono.fusers import Fuser, fusion_results, standardisation
 from unisono.fusers.held_out_stretches import without_rows
-from unisono.fusers.standardisation import pooled_scaling
 from unisono.maths.grouped_sums import grouped_correlation
 from unisono.maths.items.item_estimates import HeldOut, held_out_scores
 from unisono.tables.coverage_and_outliers import frame_index, raters_per_frame
@@ -53,11 +51,11 @@ def score_hidden(fuser: Fuser, ratings: Ratings, features: ItemTable | None, hid
     timed_fit(fuser, without_rows(ratings, hidden) if series else ratings.select_judgements(~hidden), features)
     answers = without_rows(ratings, ~hidden) if series else ratings.select_judgements(hidden)
     predicted = fuser.predict_ratings(answers)
-    unit = pooled_scaling(ratings.value)
+    unit = standardisation.pooled_scaling(ratings.value)
     standardised = predicted._replace(
         mean=unit.standardise(predicted.mean), variance=predicted.variance / unit.scale**2
     )
-    return held_out_scores(standardised, unit.standardise(answers.value), INTERVAL)
+    return held_out_scores(standardised, unit.standardise(answers.value), fusion_results.INTERVAL)
 
 
 def left_out_agreement(fuser: Fuser, ratings: Ratings, features: ItemTable | None, people: np.ndarray) -> np.ndarray:
@@ -76,7 +74,7 @@ def left_out_agreement(fuser: Fuser, ratings: Ratings, features: ItemTable | Non
     # An item without other raters has a truth by the model's prior alone: it says nothing about agreement.
     rated = np.bincount(others.item_of, minlength=ratings.M) > 0
     item, answers = ratings.item_of[out], ratings.value[out]
-    unit = pooled_scaling(ratings.value)
+    unit = standardisation.pooled_scaling(ratings.value)
     expected = np.where(rated[item][:, None], unit.standardise(truth[item]), np.nan)
     found = grouped_correlation(unit.standardise(answers), expected, ratings.annotator_of[out], ratings.K)[people]
     return _mean_of_known(found)
@@ -85,7 +83,7 @@ def left_out_agreement(fuser: Fuser, ratings: Ratings, features: ItemTable | Non
 def _delayed_agreement(truth: np.ndarray, others: Ratings, out: Ratings) -> np.ndarray:
     """(lags, K) correlation, mean over dimensions, of left-out traces with the truth so many frames earlier."""
     assert out.clock is not None
-    unit = pooled_scaling(out.value)
+    unit = standardisation.pooled_scaling(out.value)
     known = np.where(raters_per_frame(others) > 0, unit.standardise(truth), np.nan)
     frame, who = frame_index(out), np.repeat(out.annotator_of, out.length[out.item_of])
     into = frame - (np.cumsum(out.length) - out.length)[np.repeat(out.item_of, out.length[out.item_of])]

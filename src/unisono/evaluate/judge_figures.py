@@ -8,15 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import special
 
-from unisono.maths.groups.judge_tests import (
-    FEWEST_ITEMS,
-    Alternative,
-    Beside,
-    alternative_test,
-    beside_people,
-    own_consistency,
-    verdict,
-)
+from unisono.maths.groups import judge_tests
 from unisono.tables.ratings import Ratings
 from unisono.tables.reading.scores_of_systems import SystemScores
 
@@ -27,8 +19,8 @@ class JudgeRow(NamedTuple):
     judge: int  # place among the annotators
     dimension: int
     verdict: str
-    beside: Beside
-    test: Alternative
+    beside: judge_tests.Beside
+    test: judge_tests.Alternative
     favours: str  # the system whose outputs it rates higher than people do, beyond its leniency
     favours_family: str = ""  # likewise of families of systems, by their names
     consistency: float = float("nan")  # correlation of its answers about one item; NaN where it answered once
@@ -51,11 +43,11 @@ def judge_rows(
         table = table[labelled]
         groups = [None, None] if scores is None else _systems_and_families(scores, labelled)
         for k in judges:
-            beside = beside_people(table[:, k], table[:, people])
-            test = alternative_test(table[:, k], table[:, people], epsilon)
+            beside = judge_tests.beside_people(table[:, k], table[:, people])
+            test = judge_tests.alternative_test(table[:, k], table[:, people], epsilon)
             favours, kin = (_favourite(one, table[:, k], table[:, people]) for one in groups)
             consistency, sd = nothing if again is None else again.consistency(ratings.annotators[k], d)
-            said = verdict(beside, test, epsilon)
+            said = judge_tests.verdict(beside, test, epsilon)
             found.append(JudgeRow(int(k), d, said, beside, test, favours, kin, consistency, sd))
     mean = {
         k: np.mean([np.nan_to_num(row.beside.correlation, nan=-1.0) for row in found if row.judge == k]) for k in judges
@@ -70,7 +62,9 @@ def people_with_each_other(ratings: Ratings, people: np.ndarray) -> np.ndarray:
         table = _answers(ratings, d)[:, people]
         several = table[np.isfinite(table).sum(axis=1) > 1]
         own = [several[np.isfinite(several[:, j])] for j in range(len(people))]  # only what this person rated
-        each = [beside_people(part[:, j], np.delete(part, j, axis=1)).correlation for j, part in enumerate(own)]
+        each = [
+            judge_tests.beside_people(part[:, j], np.delete(part, j, axis=1)).correlation for j, part in enumerate(own)
+        ]
         if np.isfinite(each).any():
             found[d] = np.nanmean(each)
     return found
@@ -143,13 +137,13 @@ class RepeatedAnswers(NamedTuple):
     def consistency(self, name: str, d: int) -> tuple[float, float]:
         """Of an annotator's answers on a dimension with each other, and their sd around its mean."""
         ratings, own = self.ratings, [k for k, who in enumerate(self.who) if who == name]
-        return own_consistency(_answers(ratings, d)[:, own])
+        return judge_tests.own_consistency(_answers(ratings, d)[:, own])
 
 
 def _favoured(of: np.ndarray, judge: np.ndarray, people: np.ndarray) -> int:
     """The system that a judge favours beyond chance: of residuals after a line through people's means; -1: none."""
     use = np.isfinite(judge) & np.isfinite(people).any(axis=1)
-    if use.sum() < FEWEST_ITEMS or np.ptp(judge[use]) == 0:
+    if use.sum() < judge_tests.FEWEST_ITEMS or np.ptp(judge[use]) == 0:
         return -1
     y, system = np.nanmean(people[use], axis=1), of[use]
     away = judge[use] - np.polyval(np.polyfit(y, judge[use], 1), y) if np.ptp(y) > 0 else judge[use] - judge[use].mean()

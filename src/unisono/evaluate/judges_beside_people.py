@@ -27,8 +27,7 @@ from unisono.tables.annotator_kinds import divide
 from unisono.tables.exporting.result_folder import write_results
 from unisono.tables.labels import Introduced, Introduction, counted, listed
 from unisono.tables.ratings import RatingNumbers, Ratings
-from unisono.tables.reading.data_frames import frame_like, to_polars
-from unisono.tables.reading.scores_of_systems import labelled_scores
+from unisono.tables.reading import data_frames, scores_of_systems
 
 FORMAT = "judges/1"  # of the plain values, as docs/schemas has it
 CHANGED = 0.01  # p from which a correlation is not what it was
@@ -60,7 +59,7 @@ class JudgesReport(Introduced):
     @property
     def judges(self) -> Any:
         """A frame with a row per judge and dimension, the best judge first: verdict and figures."""
-        return frame_like(self.frame_kind, self.judge_columns())
+        return data_frames.frame_like(self.frame_kind, self.judge_columns())
 
     def judge_columns(self) -> dict[str, Any]:
         """The columns of judges.csv."""
@@ -196,7 +195,7 @@ class JudgesReport(Introduced):
 
     def changed_since(self, earlier: Any) -> list[str]:
         """Judges whose correlation with people is not what it was in an earlier judges.csv, in words."""
-        frame = to_polars(earlier) if not isinstance(earlier, str | Path) else pl.read_csv(earlier)
+        frame = data_frames.to_polars(earlier) if not isinstance(earlier, str | Path) else pl.read_csv(earlier)
         before = {(row["judge"], row["dimension"]): row for row in frame.iter_rows(named=True)}
         found = []
         for row in self.rows:
@@ -267,7 +266,7 @@ def measure_judges(
     reduction = expected_reduction(_standardised(fuser, fused), Q)
     share = reduction / np.trace(_standardised(fuser, fused), axis1=1, axis2=2)
     order = np.argsort(-share, kind="stable")
-    scores = None if system_of is None else labelled_scores(ratings, system_of, cluster_of)
+    scores = None if system_of is None else scores_of_systems.labelled_scores(ratings, system_of, cluster_of)
     given = np.isin(ratings.annotator_of, people)
     return JudgesReport(
         source=ratings.source,

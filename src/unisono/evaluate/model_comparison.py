@@ -13,26 +13,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from unisono.evaluate.alerts import unclear_dimensions
-from unisono.evaluate.comparison_results import (
-    Comparison,
-    Contrast,
-    Findings,
-    Question,
-    answer,
-    best_first,
-    contrast,
-    model_row,
-    truth_table,
-)
-from unisono.evaluate.held_out_ratings import left_out_agreement, score_hidden, timed_fit
-from unisono.evaluate.scoring import rated_reference
+from unisono.evaluate import alerts, comparison_results, held_out_ratings, scoring
+from unisono.evaluate.comparison_results import Comparison, Contrast, Findings, Question
 from unisono.evaluate.splits import annotator_folds, judgement_folds
-from unisono.fusers import Fused, make_fuser
-from unisono.fusers.crowd import crowd_signal
-from unisono.fusers.held_out_stretches import stretch_folds
-from unisono.fusers.joint_traces import WINDOW
-from unisono.fusers.model_registry import models_for
+from unisono.fusers import Fused, crowd, held_out_stretches, joint_traces, make_fuser, model_registry
 from unisono.maths.metrics import RESAMPLES, better_share, paired_t, resample_counts, resampled_scores
 from unisono.scale.executors import OnTask, Workers, run_tasks
 from unisono.tables.item_table import ItemTable
@@ -66,12 +50,12 @@ def compare_models(
     require_overlap(ratings)
     names = distinct_models(models, series=ratings.is_series)
     # Cut to what was rated at once: a reference of other items is an error before anything is computed.
-    known = None if reference is None else rated_reference(ratings, reference)[0]
+    known = None if reference is None else scoring.rated_reference(ratings, reference)[0]
     splits = _draw(ratings, folds, seed)
     found = _try_all(names, ratings, features, splits, jobs, on_task)
-    rows = [model_row(name, found[name], known) for name in names]
+    rows = [comparison_results.model_row(name, found[name], known) for name in names]
     contrasts = _contrasts(found, splits, known, seed, ratings.is_series)
-    unclear = unclear_dimensions(ratings.dimensions, crowd_signal(ratings))
+    unclear = alerts.unclear_dimensions(ratings.dimensions, crowd.crowd_signal(ratings))
     return Comparison(
         source=ratings.source,
         kind="series" if ratings.is_series else "items",
@@ -81,9 +65,9 @@ def compare_models(
         folds=folds,
         seed=seed,
         reference=None if reference is None else reference.source,
-        rows=best_first(rows, "log_density" if reference is None else "ccc"),
+        rows=comparison_results.best_first(rows, "log_density" if reference is None else "ccc"),
         contrasts=contrasts,
-        answer=answer(contrasts, ratings.dimensions, unclear),
+        answer=comparison_results.answer(contrasts, ratings.dimensions, unclear),
         unclear=unclear,
     )
 
@@ -98,7 +82,7 @@ def distinct_models(models: Sequence[str] | None = None, *, series: bool = False
             make_fuser(name, series=series)  # a wrong name is an error before anything is computed
         return list(dict.fromkeys(models))
     names: list[str] = []
-    for name in models_for(series):
+    for name in model_registry.models_for(series):
         if series and name in SLOW:
             continue
         if not any(same_model(name, other, series=series) for other in names):
@@ -115,7 +99,11 @@ def same_model(one: str, other: str, *, series: bool = False) -> bool:
 def _draw(ratings: Ratings, folds: int, seed: int) -> _Splits:
     rng = np.random.default_rng(seed)
     series = ratings.is_series
-    fold_of = stretch_folds(ratings, WINDOW, folds, rng) if series else judgement_folds(ratings, folds, rng)
+    fold_of = (
+        held_out_stretches.stretch_folds(ratings, joint_traces.WINDOW, folds, rng)
+        if series
+        else judgement_folds(ratings, folds, rng)
+    )
     hidden = [fold_of == f for f in range(folds) if (fold_of == f).any()]
     return _Splits(hidden, annotator_folds(ratings, folds, rng))
 
@@ -144,10 +132,10 @@ def _try_one(name: str, kind: str, which: Any, ratings: Ratings, features: ItemT
     """One fit: of everything, without some judgements, or without some annotators."""
     fuser = make_fuser(name, series=ratings.is_series)
     if kind == "hidden":
-        return score_hidden(fuser, ratings, features, which)
+        return held_out_ratings.score_hidden(fuser, ratings, features, which)
     if kind == "people":
-        return left_out_agreement(fuser, ratings, features, which)
-    effort = timed_fit(fuser, ratings, features)
+        return held_out_ratings.left_out_agreement(fuser, ratings, features, which)
+    effort = held_out_ratings.timed_fit(fuser, ratings, features)
     return effort, fuser.fuse()
 
 
@@ -164,7 +152,7 @@ def _contrasts(
         a, b = found[one], found[second]
         density = [x.log_density - y.log_density for x, y in zip(a.held_out, b.held_out, strict=True)]
         answered.append(
-            contrast(
+            comparison_results.contrast(
                 question,
                 (one, second),
                 paired_t(np.array(density), overlap=hidden / (1 - hidden)),
@@ -181,7 +169,7 @@ def _reference_shares(first: Fused, second: Fused, reference: ItemTable, seed: i
     counts = resample_counts(reference.M, RESAMPLES, np.random.default_rng(seed))
     a, b = (
         resampled_scores(
-            truth_table(fused).select_items(reference.items).select_columns(reference.columns).value,
+            comparison_results.truth_table(fused).select_items(reference.items).select_columns(reference.columns).value,
             reference.value,
             counts,
         )

@@ -18,9 +18,8 @@ from unisono.maths.agreement.agreement_bootstrap import Interval, bootstrap, mak
 from unisono.maths.agreement.chance_corrected import nominal_agreement
 from unisono.maths.agreement.rater_agreement import leave_one_out
 from unisono.maths.category_votes import Votes, agreement_with_others, vote_counts
+from unisono.tables import coverage_and_outliers, item_table
 from unisono.tables.categories import Categories, Choices
-from unisono.tables.coverage_and_outliers import coverage
-from unisono.tables.item_table import category_reading_data, reading_data
 from unisono.tables.labels import Introduced, Introduction, counted, listed
 from unisono.tables.rating_checks import CONSTANT_FROM, Alert
 from unisono.tables.ratings import Ratings
@@ -209,13 +208,13 @@ def _of_categories(answers: Categories, chosen: tuple[CategoryOverview, ...]) ->
         seconds=None,
         dimensions=(),
         alerts=(),
-        reading=category_reading_data(answers),
+        reading=item_table.category_reading_data(answers),
         categories=chosen,
     )
 
 
 def _of_numbers(ratings: Ratings) -> Overview:
-    counts = coverage(ratings)
+    counts = coverage_and_outliers.coverage(ratings)
     clock = ratings.clock
     return Overview(
         source=ratings.source,
@@ -230,7 +229,7 @@ def _of_numbers(ratings: Ratings) -> Overview:
         dimensions=_dimensions(ratings),
         alerts=tuple(rating_alerts(ratings)),
         copies=crowd_copies(ratings).sets,
-        reading=reading_data(ratings),
+        reading=item_table.reading_data(ratings),
     )
 
 

@@ -13,17 +13,7 @@ from typing import Any
 import numpy as np
 
 from unisono.errors import DataError
-from unisono.maths.metrics import (
-    accuracy,
-    calibration_error,
-    ccc,
-    complete_pairs,
-    log_loss,
-    macro_f1,
-    pearson,
-    rmse,
-    spearman,
-)
+from unisono.maths import metrics
 from unisono.maths.series.delay_search import advanced
 from unisono.tables.item_table import ItemTable
 from unisono.tables.labels import Introduced, Introduction, counted, listed, sort_labels
@@ -69,11 +59,11 @@ def _score_classes(
     loss = off = float("nan")
     if all(m in known for m in items):
         p = np.array([[known[m].get(label, 0.0) for label in classes] for m in items])
-        loss = log_loss(p, true)
-        off = calibration_error(p[np.arange(len(items)), best], best == true)
+        loss = metrics.log_loss(p, true)
+        off = metrics.calibration_error(p[np.arange(len(items)), best], best == true)
     chosen = _classes(known) | set(truth.values())
     unseen = tuple(label for label in sort_labels(reference[m] for m in items) if label not in chosen)
-    figures = accuracy(best, true), macro_f1(best, true, len(classes)), loss, off
+    figures = metrics.accuracy(best, true), metrics.macro_f1(best, true, len(classes)), loss, off
     return CategoryScore(name, len(items), len(set(true.tolist())), *figures, unseen)
 
 
@@ -222,7 +212,7 @@ def recording_scores(estimate: ItemTable, reference: ItemTable) -> tuple[Recordi
         for d, name in enumerate(estimate.columns):
             x, y = estimate.value[rows, d], reference.value[rows, d]
             n = int(np.count_nonzero(~(np.isnan(x) | np.isnan(y))))
-            found.append(RecordingScore(item, name, n, ccc(x, y), pearson(x, y)))
+            found.append(RecordingScore(item, name, n, metrics.ccc(x, y), metrics.pearson(x, y)))
     return tuple(found)
 
 
@@ -236,18 +226,18 @@ def best_lags(estimate: ItemTable, reference: ItemTable) -> tuple[LagScore, ...]
     found = []
     for d, name in enumerate(estimate.columns):
         moved = [_advanced(estimate.value[:, d], estimate.length, int(step)) for step in steps]
-        score = np.array([pearson(x, reference.value[:, d]) for x in moved])
+        score = np.array([metrics.pearson(x, reference.value[:, d]) for x in moved])
         # Of equal figures the smallest shift counts; without any, none.
         order = np.argsort(np.abs(steps), kind="stable")
         best = order[int(np.argmax(np.nan_to_num(score[order], nan=-2.0)))]
-        figures = ccc(moved[best], reference.value[:, d]), float(score[best])
+        figures = metrics.ccc(moved[best], reference.value[:, d]), float(score[best])
         found.append(LagScore(name, float(steps[best] / rate), *figures))
     return tuple(found)
 
 
 def _score(name: str, x: np.ndarray, y: np.ndarray) -> DimensionScore:
-    n = len(complete_pairs(x, y)[0])
-    return DimensionScore(name, n, ccc(x, y), pearson(x, y), rmse(x, y), spearman(x, y))
+    n = len(metrics.complete_pairs(x, y)[0])
+    return DimensionScore(name, n, metrics.ccc(x, y), metrics.pearson(x, y), metrics.rmse(x, y), metrics.spearman(x, y))
 
 
 def _advanced(x: np.ndarray, length: np.ndarray, step: int) -> np.ndarray:

@@ -16,8 +16,7 @@ from unisono.evaluate.annotator_findings import TRACING, WORDS, findings, tracin
 from unisono.evaluate.overview import DimensionOverview, Overview
 from unisono.fusers.fusion_results import Annotators, Fused
 from unisono.fusers.rating_design import TARGET, Plan
-from unisono.maths.agreement.agreement_bootstrap import Interval
-from unisono.maths.agreement.intraclass_reliability import raters_for
+from unisono.maths.agreement import agreement_bootstrap, intraclass_reliability
 from unisono.tables.coverage_and_outliers import coverage
 from unisono.tables.labels import counted
 from unisono.tables.ratings import Ratings
@@ -123,14 +122,14 @@ def _dimension(row: DimensionOverview, enough: int | None) -> dict[str, Any]:
     return {"name": row.name, "ratings": row.ratings, **figures, "others": row.others, "enough": enough}
 
 
-def _interval(found: Interval) -> list[float]:
+def _interval(found: agreement_bootstrap.Interval) -> list[float]:
     return [found.value, found.low, found.high]
 
 
 def _enough(overview: Overview, plan: Plan | None, target: float) -> dict[str, int | None]:
     if plan is not None:
         return plan.enough_each(target)
-    return {row.name: raters_for(row.icc_c1.value, target) for row in overview.dimensions}
+    return {row.name: intraclass_reliability.raters_for(row.icc_c1.value, target) for row in overview.dimensions}
 
 
 def _tried(plan: Plan | None) -> int | None:

@@ -18,16 +18,9 @@ import numpy as np
 
 from unisono.errors import DataError, SettingsError
 from unisono.evaluate.leaderboard_results import Board, Leaderboard
-from unisono.maths.systems.mixed_model import MixedFit, mixed_means
+from unisono.maths.systems import mixed_model, system_priors, system_statements
 from unisono.maths.systems.score_design import ANNOTATORS, CELLS, FAVOURITES, OUTPUTS, PROMPTS, Scores, codes
-from unisono.maths.systems.system_priors import CLEAR_HELP, FEWEST_SCORES, LEVEL, MOSTLY
-from unisono.maths.systems.system_statements import (
-    Means,
-    Statements,
-    dimension_correlation,
-    pooled_means,
-    statements,
-)
+from unisono.maths.systems.system_statements import Means, Statements
 from unisono.tables.annotator_kinds import divide
 from unisono.tables.labels import counted, did_you_mean, listed
 from unisono.tables.reading.scores_of_systems import SystemScores
@@ -46,7 +39,7 @@ def measure_leaderboard(
     reference_kind: str | None = None,
     weights: Mapping[str, float] | None = None,
     these: str | Sequence[str] = (),
-    level: float = LEVEL,
+    level: float = system_priors.LEVEL,
     seed: int = 0,
 ) -> Leaderboard:
     """Means of the systems on every dimension, and all that can be said of them at once."""
@@ -65,11 +58,11 @@ def measure_leaderboard(
         _board(scores, name, value[:, d], counts, fixed, None if predicted is None else predicted[:, d])
         for d, name in enumerate(dimensions)
     )
-    alike = dimension_correlation([board.influence for board in boards])
-    said = statements([board.means for board in boards], alike, level, np.random.default_rng(seed))
+    alike = system_statements.dimension_correlation([board.influence for board in boards])
+    said = system_statements.statements([board.means for board in boards], alike, level, np.random.default_rng(seed))
     whose = _whose(scores, division.names, counts, division.reference)
     notes = (*_notes(boards, scores, said), *_said_fixed(words, scores), *_cut(boards, limits))
-    confounded = not scores.paired or any(pair[2] > MOSTLY for board in boards for pair in board.apart)
+    confounded = not scores.paired or any(pair[2] > system_priors.MOSTLY for board in boards for pair in board.apart)
     named = ratings.source, scores.systems, dimensions
     return Leaderboard(*named, boards, said, limits, level, whose, notes, confounded, ratings.frame_kind)
 
@@ -143,7 +136,7 @@ def _board(
     rows = np.flatnonzero(counts & ~np.isnan(y))
     item = ratings.item_of[rows]
     present, system = np.unique(scores.system[item], return_inverse=True)
-    if len(present) < 2 or len(rows) < FEWEST_SCORES:
+    if len(present) < 2 or len(rows) < system_priors.FEWEST_SCORES:
         raise DataError(
             f"{ratings.source}: {counted(len(rows), 'score')} of {counted(len(present), 'system')} on '{name}' "
             "make no leaderboard. Leave the dimension out (--dim), or score more outputs."
@@ -151,9 +144,9 @@ def _board(
     annotator = np.unique(ratings.annotator_of[rows], return_inverse=True)[1]
     prompt = np.unique(scores.prompt[item], return_inverse=True)[1]
     found = Scores(y[rows], system.reshape(-1), prompt, codes(item), annotator, len(present))
-    alone = mixed_means(found)
+    alone = mixed_model.mixed_means(found)
     fit, help_ = alone, float("nan")
-    means = pooled_means(alone, len(present), fixed)
+    means = system_statements.pooled_means(alone, len(present), fixed)
     if predicted is not None:
         powered = _powered(scores, found, item, predicted, present, fixed, alone, means)
         fit, means, help_ = powered
@@ -189,9 +182,9 @@ def _powered(
     predicted: np.ndarray,
     present: np.ndarray,
     fixed: Sequence[str],
-    alone: MixedFit,
+    alone: mixed_model.MixedFit,
     labels: Means,
-) -> tuple[MixedFit, Means, float]:
+) -> tuple[mixed_model.MixedFit, Means, float]:
     """Means of the labels, made more precise by what judges say of all outputs.                       eq. L9"""
     S = len(present)
     known = np.flatnonzero(~np.isnan(predicted) & np.isin(scores.system, present))
@@ -200,19 +193,19 @@ def _powered(
     system = np.searchsorted(present, scores.system[known])
     prompt = np.unique(scores.prompt[known], return_inverse=True)[1]
     every = Scores(predicted[known], system, prompt, codes(known), np.zeros(len(known), dtype=np.int64), S)
-    overall = mixed_means(every)
+    overall = mixed_model.mixed_means(every)
     judged = np.where(np.isnan(predicted[item]), overall.mean[found.system], predicted[item])
     if _within_spread(judged, found.system) == 0:
         return alone, labels, 0.0
-    fit = mixed_means(found, judged[:, None])
+    fit = mixed_model.mixed_means(found, judged[:, None])
     slope, error = float(fit.mean[S]), float(np.sqrt(fit.cov[S, S]))
-    belief = float(np.clip(1 - CLEAR_HELP * (error / slope) ** 2, 0.0, 1.0)) if slope > 0 else 0.0
+    belief = float(np.clip(1 - system_priors.CLEAR_HELP * (error / slope) ** 2, 0.0, 1.0)) if slope > 0 else 0.0
     L = np.hstack([np.eye(S), overall.mean[:S, None]])
     moved = fit._replace(
         mean=L @ fit.mean, part=np.einsum("sf,cfg,tg->cst", L, fit.part, L), influence=fit.influence @ L.T
     )
-    own = pooled_means(moved, S, fixed)
-    theirs = pooled_means(overall, S, fixed)
+    own = system_statements.pooled_means(moved, S, fixed)
+    theirs = system_statements.pooled_means(overall, S, fixed)
     sources = (*own.sources, *(one._replace(part=slope**2 * one.part) for one in theirs.sources))
     powered = Means(own.mean, own.cov + slope**2 * theirs.cov, own.by_people, sources)
     mixed = powered.mixed(belief, labels)
@@ -263,7 +256,7 @@ def _notes(boards: Sequence[Board], scores: SystemScores, said: Statements) -> l
             "No prompt has outputs of two systems: differences of systems include differences of their prompts."
         )
     for board in boards:
-        far = [pair for pair in board.apart if pair[2] > MOSTLY]
+        far = [pair for pair in board.apart if pair[2] > system_priors.MOSTLY]
         if far:
             a, b, share = max(far, key=lambda pair: pair[2])
             more = f" (and {len(far) - 1} more pairs)" if len(far) > 1 else ""

@@ -15,29 +15,12 @@ from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from unisono.fusers.crowd import crowd_diagnosis
+from unisono.fusers import crowd, item_preparation, joint_items, standardisation
 from unisono.fusers.fuser import Fuser, Given, Progress, fitted_places
 from unisono.fusers.fusion_results import Annotators, Fit, Fused, SharedError
 from unisono.fusers.item_estimation import Estimate, Run, sum_of_traces
-from unisono.fusers.item_preparation import Prepared
-from unisono.fusers.joint_items import Joint
-from unisono.fusers.standardisation import (
-    learn_space,
-    places_by_label,
-    pooled_scaling,
-    restore_space,
-)
-from unisono.maths.em_loop import EmTrace
-from unisono.maths.grouped_sums import (
-    Average,
-    grouped_correlation,
-    grouped_regression,
-    median,
-    median_of_others,
-    segment_sum,
-    weighted_mean,
-    weighted_mean_of_others,
-)
+from unisono.maths import em_loop, grouped_sums
+from unisono.maths.grouped_sums import Average
 from unisono.maths.items.item_data import ItemData, Ridge, empirical_ridge, no_features, of_dimensions, prepare
 from unisono.maths.items.item_estep import posterior
 from unisono.maths.items.item_estimates import Predictive, predicted_ratings
@@ -91,7 +74,7 @@ class Described(Fuser):
             noise=noise * self.scaling_.scale,
             reliability=np.where(agreement > 0, agreement**2, np.where(np.isnan(agreement), np.nan, 0.0)),
             agreement=agreement,
-            diagnosis=None if ratings.is_series else crowd_diagnosis(ratings),
+            diagnosis=None if ratings.is_series else crowd.crowd_diagnosis(ratings),
         )
 
     def shared_arrays(self) -> dict[str, np.ndarray]:
@@ -103,7 +86,7 @@ class Described(Fuser):
         """The same from a saved fit."""
         self.restore_units(fit)
         self.ridge_ = Ridge(*(fit.arrays[f"ridge_{name}"] for name in Ridge._fields))
-        self.space_ = restore_space(fit.features, fit.arrays)
+        self.space_ = standardisation.restore_space(fit.features, fit.arrays)
 
 
 class Baseline(Described):
@@ -114,14 +97,14 @@ class Baseline(Described):
         """How to treat each annotator, from standardised ratings (J, D)."""
 
     def _average(self, z: np.ndarray, weight: np.ndarray | None, item_of: np.ndarray, M: int) -> Average:
-        return weighted_mean(z, weight, item_of, M)
+        return grouped_sums.weighted_mean(z, weight, item_of, M)
 
     def _average_of_others(self, z: np.ndarray, weight: np.ndarray | None, item_of: np.ndarray, M: int) -> np.ndarray:
-        return weighted_mean_of_others(z, weight, item_of, M)
+        return grouped_sums.weighted_mean_of_others(z, weight, item_of, M)
 
     def _fit(self, given: Given) -> None:
         ratings = given.ratings
-        self.scaling_, self.scale_ = pooled_scaling(ratings.value), ratings.truth_scale
+        self.scaling_, self.scale_ = standardisation.pooled_scaling(ratings.value), ratings.truth_scale
         self.dimensions_, self.annotators_ = ratings.dimensions, ratings.annotators
         z = self.scaling_.standardise(ratings.value)
         known = self._adjust(z, ratings.item_of, ratings.annotator_of, ratings.M, ratings.K)
@@ -129,9 +112,11 @@ class Baseline(Described):
         average = self._average(*self._weighed(z, ratings.annotator_of), ratings.item_of, ratings.M)
         self.noise_, self.spread_ = self._variances(z, average, ratings)
         mean = np.where(average.n_eff > 0, average.mean, known.center)
-        self.space_, scores = learn_space(given.features, ratings.items, intercept=True, standardise=True)
+        self.space_, scores = standardisation.learn_space(
+            given.features, ratings.items, intercept=True, standardise=True
+        )
         self.ridge_ = empirical_ridge(scores, mean)
-        self.trace_ = EmTrace(np.zeros(0), "none")
+        self.trace_ = em_loop.EmTrace(np.zeros(0), "none")
         self._ratings = ratings
         self._fitted = ratings, average.mean, average.n_eff
         if given.on_state is not None:
@@ -143,7 +128,9 @@ class Baseline(Described):
 
     def _score(self, ratings: Ratings, features: ItemTable | None) -> float:
         z, K = self.scaling_.standardise(ratings.value), len(self.annotators_) + 1
-        data = prepare(z, ratings.item_of, places_by_label(ratings, self.annotators_), no_features(ratings.M), K)
+        data = prepare(
+            z, ratings.item_of, standardisation.places_by_label(ratings, self.annotators_), no_features(ratings.M), K
+        )
         numbers = (~np.isnan(ratings.value)).sum(axis=0)
         total = posterior(data, self.parameters()).loglik.sum() - numbers @ np.log(self.scaling_.scale)
         return float(total / max(numbers.sum(), 1))
@@ -151,7 +138,7 @@ class Baseline(Described):
     def predict_ratings(self, ratings: Ratings) -> Predictive:
         self.require_fitted()
         shown, fitted = self.known_ratings(ratings), self.fitted_ratings()
-        places = fitted_places(shown, fitted), places_by_label(shown, self.annotators_)
+        places = fitted_places(shown, fitted), standardisation.places_by_label(shown, self.annotators_)
         return self.restored_prediction(predicted_ratings(self.parameters(), *self._truths(fitted), *places))
 
     def describe(self, on_step: Progress | None = None) -> Annotators:
@@ -161,8 +148,8 @@ class Baseline(Described):
         z = self.scaling_.standardise(ratings.value)
         weighed = self._weighed(z, ratings.annotator_of)
         left_out = self._average_of_others(*weighed, ratings.item_of, ratings.M)
-        agreement = grouped_correlation(z, left_out, ratings.annotator_of, ratings.K)
-        bias, gain, noise = grouped_regression(z, left_out, ratings.annotator_of, ratings.K)
+        agreement = grouped_sums.grouped_correlation(z, left_out, ratings.annotator_of, ratings.K)
+        bias, gain, noise = grouped_sums.grouped_regression(z, left_out, ratings.annotator_of, ratings.K)
         return self.described(bias, gain, noise, agreement)
 
     def arrays(self) -> dict[str, np.ndarray]:
@@ -190,7 +177,7 @@ class Baseline(Described):
         if ratings is fitted:
             return known[0], known[1]
         z = self.scaling_.standardise(ratings.value)
-        weighed = self._weighed(z, places_by_label(ratings, self.annotators_))
+        weighed = self._weighed(z, standardisation.places_by_label(ratings, self.annotators_))
         average = self._average(*weighed, ratings.item_of, ratings.M)
         return average.mean, average.n_eff
 
@@ -258,10 +245,10 @@ class Median(Mean):
     kind: ClassVar[str] = "median"
 
     def _average(self, z: np.ndarray, weight: np.ndarray | None, item_of: np.ndarray, M: int) -> Average:
-        return median(z, item_of, M)
+        return grouped_sums.median(z, item_of, M)
 
     def _average_of_others(self, z: np.ndarray, weight: np.ndarray | None, item_of: np.ndarray, M: int) -> np.ndarray:
-        return median_of_others(z, item_of, M)
+        return grouped_sums.median_of_others(z, item_of, M)
 
 
 class ZScoreMean(Baseline):
@@ -271,9 +258,9 @@ class ZScoreMean(Baseline):
 
     def _adjust(self, z: np.ndarray, item_of: np.ndarray, annotator_of: np.ndarray, M: int, K: int) -> Adjustment:
         seen = ~np.isnan(z)
-        n = np.maximum(segment_sum(seen.astype(float), annotator_of, K), 1)
-        mean = segment_sum(np.where(seen, z, 0.0), annotator_of, K) / n
-        squares = segment_sum(np.where(seen, z - mean[annotator_of], 0.0) ** 2, annotator_of, K)
+        n = np.maximum(grouped_sums.segment_sum(seen.astype(float), annotator_of, K), 1)
+        mean = grouped_sums.segment_sum(np.where(seen, z, 0.0), annotator_of, K) / n
+        squares = grouped_sums.segment_sum(np.where(seen, z - mean[annotator_of], 0.0) ** 2, annotator_of, K)
         sd = np.sqrt(squares / n)
         varies = sd > NEAR_ZERO
         factor = np.where(varies, 1 / np.where(varies, sd, 1.0), 0.0)
@@ -286,8 +273,8 @@ class EvaluatorWeighted(Baseline):
     kind: ClassVar[str] = "ewe"
 
     def _adjust(self, z: np.ndarray, item_of: np.ndarray, annotator_of: np.ndarray, M: int, K: int) -> Adjustment:
-        left_out = weighted_mean_of_others(z, None, item_of, M)
-        weight = np.nan_to_num(grouped_correlation(z, left_out, annotator_of, K), nan=0.0)
+        left_out = grouped_sums.weighted_mean_of_others(z, None, item_of, M)
+        weight = np.nan_to_num(grouped_sums.grouped_correlation(z, left_out, annotator_of, K), nan=0.0)
         return as_they_are(K, z.shape[1])._replace(weight=np.maximum(weight, 0.0))
 
 
@@ -298,13 +285,15 @@ class WeightedMean(Baseline):
 
     def _adjust(self, z: np.ndarray, item_of: np.ndarray, annotator_of: np.ndarray, M: int, K: int) -> Adjustment:
         how = as_they_are(K, z.shape[1])
-        n = segment_sum((~np.isnan(z)).astype(float), annotator_of, K)
+        n = grouped_sums.segment_sum((~np.isnan(z)).astype(float), annotator_of, K)
         for _ in range(50):
-            truth = weighted_mean(z - how.offset[annotator_of], how.weight[annotator_of], item_of, M).mean
+            truth = grouped_sums.weighted_mean(z - how.offset[annotator_of], how.weight[annotator_of], item_of, M).mean
             residual = np.nan_to_num(z - truth[item_of])
-            offset = segment_sum(residual, annotator_of, K) / np.maximum(n, 1)
+            offset = grouped_sums.segment_sum(residual, annotator_of, K) / np.maximum(n, 1)
             offset -= (n * offset).sum(axis=0) / np.maximum(n.sum(axis=0), 1)
-            squares = segment_sum(np.where(np.isnan(z), 0.0, residual - offset[annotator_of]) ** 2, annotator_of, K)
+            squares = grouped_sums.segment_sum(
+                np.where(np.isnan(z), 0.0, residual - offset[annotator_of]) ** 2, annotator_of, K
+            )
             # Ten imaginary answers with the pooled variance: nobody becomes certain by a few lucky hits.
             pooled = squares.sum(axis=0) / np.maximum(n.sum(axis=0), 1)
             weight = (n + 10) / np.maximum(squares + 10 * pooled, NEAR_ZERO)
@@ -315,13 +304,13 @@ class WeightedMean(Baseline):
         return how
 
 
-class Independent(Joint):
+class Independent(joint_items.Joint):
     """The joint model's settings, applied to each dimension by itself."""
 
     kind: ClassVar[str] = "independent"
     one_by_one = True
 
-    def _estimate(self, given: Prepared, run: Run) -> Estimate:
+    def _estimate(self, given: item_preparation.Prepared, run: Run) -> Estimate:
         data = given.data
         seen: list[list[Estimate]] = [[] for _ in range(data.D)]
         parts = []

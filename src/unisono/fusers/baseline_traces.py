@@ -24,8 +24,7 @@ from unisono.fusers.standardisation import FeatureSpace, places_by_label
 from unisono.fusers.trace_data import Watcher, in_own_units, one_dimension, require_series
 from unisono.fusers.trace_model import Estimated, combined
 from unisono.maths.em_loop import EmTrace
-from unisono.maths.items.item_estimates import Predictive
-from unisono.maths.items.item_params import ItemParams
+from unisono.maths.items import item_estimates, item_params
 from unisono.maths.series.delay_search import advanced, relative_lags
 from unisono.maths.series.trace_averages import informative_lag, known_mean
 from unisono.maths.series.trace_data import SeriesData, recordings_of
@@ -92,7 +91,7 @@ class SeriesAverage(Fuser):
     def _score(self, ratings: Ratings, features: ItemTable | None) -> float:
         return self.inner_.score(as_frames(self._moved(ratings)))
 
-    def predict_ratings(self, ratings: Ratings) -> Predictive:
+    def predict_ratings(self, ratings: Ratings) -> item_estimates.Predictive:
         self.require_fitted()
         shown = self.fitted_recordings(ratings)
         order = frame_order(shown)
@@ -116,7 +115,7 @@ class SeriesAverage(Fuser):
     def notes(self) -> dict[str, Any]:
         return dict(NOTES)
 
-    def parameters(self) -> ItemParams:
+    def parameters(self) -> item_params.ItemParams:
         raise DataError("This is an average of traces, which knows nothing of its annotators: fuse with --model auto.")
 
     # ---- saving

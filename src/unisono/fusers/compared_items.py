@@ -23,32 +23,13 @@ from unisono.fusers.item_posteriors import predicted_answers
 from unisono.fusers.joint_items import Joint
 from unisono.fusers.rated_and_compared import dimensions_of, places_in, rating_prior, union_of, units_of_all
 from unisono.fusers.standardisation import Scaling, identity_scaling, learn_space, places, restore_space
+from unisono.maths.comparisons import comparison_posterior, comparison_priors, comparison_state
 from unisono.maths.comparisons.comparison_data import ComparisonData, comparison_data, ranking_weights
 from unisono.maths.comparisons.comparison_em import MAX_ITER, TOL, fit
-from unisono.maths.comparisons.comparison_posterior import (
-    Answering,
-    Posterior,
-    answer_probabilities,
-    at_random,
-    newcomer,
-    posterior,
-    preference_probability,
-    tie_of,
-)
-from unisono.maths.comparisons.comparison_priors import TRUTH_ITEMS
-from unisono.maths.comparisons.comparison_state import (
-    Crowd,
-    Earlier,
-    Hyper,
-    Prior,
-    State,
-    in_units_of,
-    problem,
-    unrated,
-)
+from unisono.maths.comparisons.comparison_posterior import Answering, Posterior
+from unisono.maths.comparisons.comparison_state import Crowd, Earlier, Hyper, Prior, State
 from unisono.maths.gold_slope import Slope
-from unisono.maths.items.item_estimates import Predictive
-from unisono.maths.items.item_params import ItemParams
+from unisono.maths.items import item_estimates, item_params
 from unisono.tables.annotator_kinds import Division
 from unisono.tables.answer_scale import Scale
 from unisono.tables.comparisons import Comparisons, place_of
@@ -133,11 +114,11 @@ class Pairwise(Fuser):
         data = self._prepared(compared, dimensions_of(rated, compared), people)
         if people is not None and people.population.steps is not None and len(people.population.steps) < data.steps:
             people = people._replace(population=people.population._replace(steps=None))
-        at, listener = problem(data, self.prior_, earlier=people), given.on_step
+        at, listener = comparison_state.problem(data, self.prior_, earlier=people), given.on_step
         watcher = None if listener is None else lambda i, state, bound: listener(i, bound)
-        first = None if self._blind is None else in_units_of(at, self._blind)
+        first = None if self._blind is None else comparison_state.in_units_of(at, self._blind)
         state, self.trace_ = fit(at, tol=self.tol, max_iter=self.max_iter, on_step=watcher, first=first)
-        self.posterior_, state = posterior(at, state)
+        self.posterior_, state = comparison_posterior.posterior(at, state)
         self._state = state
         self.crowd_, self.hyper_, self.levels_ = state.crowd, state.hyper, self.prior_.rated
         self.counts_ = np.bincount(compared.annotator_of, minlength=len(self.judges_))
@@ -170,12 +151,12 @@ class Pairwise(Fuser):
         self.annotators_, M = compared.annotators, len(self.items_)
         self.space_, scores = learn_space(given.features, self.items_, intercept=True, standardise=True)
         self.scaling_, self.scale_ = identity_scaling(D), Scale.none(len(self.dimensions_))
-        self.prior_ = unrated(M, D)._replace(scores=scores.Z)
+        self.prior_ = comparison_state.unrated(M, D)._replace(scores=scores.Z)
         if earlier is not None:
             self.prior_ = self.prior_._replace(
                 mean=np.tile(earlier.prior_mean_, (M, 1)),
                 Sigma=earlier.hyper_.Sigma,
-                items=TRUTH_ITEMS + len(earlier.items_),
+                items=comparison_priors.TRUTH_ITEMS + len(earlier.items_),
                 unit=earlier.hyper_.unit,
                 rated=earlier.levels_,
             )
@@ -234,7 +215,9 @@ class Pairwise(Fuser):
         u, v = (np.array([item * self.posterior_.D + d]) for item in at)
         mean, variance = self.posterior_.differences(u, v)
         unit = float(self.hyper_.unit[d])
-        return Preference(*preference_probability(unit * float(mean[0]), unit**2 * float(variance[0])))
+        return Preference(
+            *comparison_posterior.preference_probability(unit * float(mean[0]), unit**2 * float(variance[0]))
+        )
 
     def is_rated(self, d: int) -> bool:
         """Whether ratings or known truths have the dimension, so that differences between components are known."""
@@ -252,7 +235,9 @@ class Pairwise(Fuser):
             at = np.flatnonzero(kind == z)
             these = Answering(*(part[at] for part in ways))
             for d in range(D):
-                found[at, d] = answer_probabilities(*self.difference(one[at], other[at], z * D + d), these)
+                found[at, d] = comparison_posterior.answer_probabilities(
+                    *self.difference(one[at], other[at], z * D + d), these
+                )
         return found
 
     def difference(self, left: np.ndarray, right: np.ndarray, d: int) -> tuple[np.ndarray, np.ndarray]:
@@ -277,11 +262,12 @@ class Pairwise(Fuser):
 
     def _ways(self, who: np.ndarray) -> Answering:
         """Of annotators by place, -1 for a newcomer."""
-        crowd, new = self.crowd_, newcomer(self.hyper_)
+        crowd, new = self.crowd_, comparison_posterior.newcomer(self.hyper_)
         with np.errstate(divide="ignore"):
-            tie = tie_of(self.hyper_, np.log(crowd.tau))
+            tie = comparison_posterior.tie_of(self.hyper_, np.log(crowd.tau))
         known = Answering(
-            *(crowd.prob, crowd.at, crowd.cov, tie, crowd.tau_sd), at_random(self.hyper_, crowd.slip, crowd.slip_sd)
+            *(crowd.prob, crowd.at, crowd.cov, tie, crowd.tau_sd),
+            comparison_posterior.at_random(self.hyper_, crowd.slip, crowd.slip_sd),
         )
         return Answering(*(np.concatenate([one, other])[who] for one, other in zip(known, new, strict=True)))
 
@@ -345,7 +331,7 @@ class Pairwise(Fuser):
     def _score(self, ratings: Ratings, features: ItemTable | None) -> float:
         self._not_of_ratings()
 
-    def predict_ratings(self, ratings: Ratings) -> Predictive:
+    def predict_ratings(self, ratings: Ratings) -> item_estimates.Predictive:
         if self.rater_ is None:
             self._not_of_ratings()
         rater, own, truths = self.rater_, len(self.rater_.dimensions_), self.posterior_
@@ -361,7 +347,7 @@ class Pairwise(Fuser):
             self._not_of_ratings()
         return self.rater_.describe(on_step)
 
-    def parameters(self) -> ItemParams:
+    def parameters(self) -> item_params.ItemParams:
         self._not_of_ratings()
 
     # ---- saving

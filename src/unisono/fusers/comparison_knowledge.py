@@ -15,18 +15,10 @@ import numpy as np
 from unisono.errors import DataError
 from unisono.fusers.standardisation import Scaling
 from unisono.fusers.warm_start import require_shared_annotators
-from unisono.maths.comparisons.comparison_priors import (
-    SLIP_SD,
-    TIE_MEDIAN,
-    TIE_MEDIAN_SD,
-    TIE_SD,
-    TRUTH_ITEMS,
-    USUAL_SD,
-)
+from unisono.maths.comparisons import comparison_priors
 from unisono.maths.comparisons.comparison_state import IMAGINARY, PINNED, Crowd, Earlier, Prior
 from unisono.maths.gold_slope import FEWEST_KNOWN, Slope, slope_on
-from unisono.tables.comparisons import Comparisons, place_of
-from unisono.tables.item_table import ItemTable
+from unisono.tables import comparisons, item_table
 from unisono.tables.labels import listed
 
 if TYPE_CHECKING:
@@ -41,12 +33,12 @@ class KnownTruths(NamedTuple):
     slopes: tuple[Slope, ...]  # of known truths on estimates without them, both with a spread of 1
 
 
-def known_values(gold: ItemTable, items: tuple[str, ...], dimensions: tuple[str, ...]) -> np.ndarray:
+def known_values(gold: item_table.ItemTable, items: tuple[str, ...], dimensions: tuple[str, ...]) -> np.ndarray:
     """(M, D) known truths, NaN where there are none."""
     unknown = [name for name in gold.columns if name not in dimensions]
     if unknown:
         raise DataError(f"{gold.source} has {listed(unknown)}, which nobody compared: there is {listed(dimensions)}.")
-    place, found = place_of(items), np.full((len(items), len(dimensions)), np.nan)
+    place, found = comparisons.place_of(items), np.full((len(items), len(dimensions)), np.nan)
     strange = [item for item in gold.items if item not in place]
     if len(strange) == len(gold.items):
         raise DataError(f"{gold.source}: nobody compared {listed(strange)}, whose truths it has.")
@@ -80,11 +72,13 @@ def with_known_truths(known: np.ndarray, blind: Pairwise, source: str) -> KnownT
         unit[d] = x.std() * (-1.0 if slope.upside_down else 1.0)
         gold[seen, d], mean[:, d] = (y - loc[d]) / scale[d], -x.mean() / unit[d]
     Sigma = blind.hyper_.Sigma / unit[:, None] / unit
-    prior = prior._replace(mean=mean, Sigma=Sigma, items=TRUTH_ITEMS, rated=rated, unit=unit, gold=gold)
+    prior = prior._replace(
+        mean=mean, Sigma=Sigma, items=comparison_priors.TRUTH_ITEMS, rated=rated, unit=unit, gold=gold
+    )
     return KnownTruths(prior, Scaling(loc, scale), tuple(slopes))
 
 
-def with_earlier_people(compared: Comparisons, earlier: Pairwise) -> tuple[str, ...]:
+def with_earlier_people(compared: comparisons.Comparisons, earlier: Pairwise) -> tuple[str, ...]:
     """Annotators of the comparisons, and after them those of the earlier fit who are not among them."""
     if compared.dimensions != earlier.dimensions_:
         raise DataError(
@@ -96,26 +90,26 @@ def with_earlier_people(compared: Comparisons, earlier: Pairwise) -> tuple[str, 
 
 def earlier_people(people: tuple[str, ...], earlier: Pairwise) -> Earlier:
     """What the earlier fit says of these annotators, and of all."""
-    at, new = place_of(earlier.judges_), len(earlier.judges_)
+    at, new = comparisons.place_of(earlier.judges_), len(earlier.judges_)
     row = np.array([at.get(name, new) for name in people])
     known, crowd, hyper = row < new, earlier.crowd_, earlier.hyper_
     if not np.isfinite(hyper.tie):  # nobody had a threshold
-        tau = np.full(new, TIE_MEDIAN), np.full(new, TIE_SD)
+        tau = np.full(new, comparison_priors.TIE_MEDIAN), np.full(new, comparison_priors.TIE_SD)
         crowd = crowd._replace(tau=tau[0], tau_sd=tau[1])
     if sides_unknown := hyper.order_var <= PINNED:
-        crowd = crowd._replace(cov=crowd.cov + np.diag([0.0, USUAL_SD**2]))
+        crowd = crowd._replace(cov=crowd.cov + np.diag([0.0, comparison_priors.USUAL_SD**2]))
     taken = Crowd(*(part[np.where(known, row, 0)] for part in crowd))
     population = IMAGINARY._replace(
         counts=hyper.shares * (IMAGINARY.counts.sum() + new),
         gain_var=hyper.gain_var,
-        order_var=USUAL_SD**2 if sides_unknown else hyper.order_var,
+        order_var=comparison_priors.USUAL_SD**2 if sides_unknown else hyper.order_var,
         spread_n=IMAGINARY.spread_n + new,
         order=hyper.order,
         order_n=IMAGINARY.order_n + new,
         slip=hyper.slip,
-        slip_precision=IMAGINARY.slip_precision + new / SLIP_SD**2,
+        slip_precision=IMAGINARY.slip_precision + new / comparison_priors.SLIP_SD**2,
     )
     if np.isfinite(hyper.tie):
-        precision = 1 / TIE_MEDIAN_SD**2 + new / TIE_SD**2
+        precision = 1 / comparison_priors.TIE_MEDIAN_SD**2 + new / comparison_priors.TIE_SD**2
         population = population._replace(tie=hyper.tie, tie_precision=precision, steps=hyper.steps)
     return Earlier(known, taken, population)

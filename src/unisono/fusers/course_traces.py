@@ -18,16 +18,10 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 
 from unisono.errors import DataError
-from unisono.fusers.baseline_items import Described
-from unisono.fusers.baseline_traces import NOTES, as_frames, frame_order, frame_table
+from unisono.fusers import baseline_items, baseline_traces, standardisation
 from unisono.fusers.fuser import Given, Progress
 from unisono.fusers.fuser_settings import ITERATIONS, TOLERANCE, Number
 from unisono.fusers.fusion_results import Annotators, Fit, Fused
-from unisono.fusers.standardisation import (
-    learn_space,
-    places_by_label,
-    pooled_scaling,
-)
 from unisono.fusers.trace_data import require_rated, require_series, to_known_series
 from unisono.maths.em_loop import EmTrace, relative_change, run_em
 from unisono.maths.grouped_sums import grouped_correlation, grouped_regression, segment_sum
@@ -54,7 +48,7 @@ class Courses(NamedTuple):
     cov: np.ndarray  # (sum T, D, D) of its error; of averages over the variance of one annotator's error
 
 
-class CourseFuser(Described):
+class CourseFuser(baseline_items.Described):
     """A course of every recording, and what annotators make of it."""
 
     namespace = "series."
@@ -81,11 +75,11 @@ class CourseFuser(Described):
         ratings = given.ratings
         self.rate_ = require_series(ratings)
         require_rated(ratings)
-        self.scaling_, self.scale_ = pooled_scaling(ratings.value), ratings.truth_scale
+        self.scaling_, self.scale_ = standardisation.pooled_scaling(ratings.value), ratings.truth_scale
         self.dimensions_, self.annotators_, self._ratings = ratings.dimensions, ratings.annotators, ratings
-        features = frame_table(given.features, ratings)
+        features = baseline_traces.frame_table(given.features, ratings)
         items = tuple(str(t) for t in range(int(ratings.length.sum())))
-        self.space_, self._scores = learn_space(features, items, intercept=True, standardise=True)
+        self.space_, self._scores = standardisation.learn_space(features, items, intercept=True, standardise=True)
         self._data = self._known(ratings, given.features)
         self.learnt_, trace = self._learn(self._data, given)
         self._settle()
@@ -95,7 +89,7 @@ class CourseFuser(Described):
 
     def _settle(self) -> None:
         """From what was learned to the courses of the fitted recordings, and to how annotators relate to them."""
-        found, frames = self._courses(self._data), as_frames(self._ratings)
+        found, frames = self._courses(self._data), baseline_traces.as_frames(self._ratings)
         z, x = self.scaling_.standardise(frames.value), found.mean[frames.item_of]
         self.noise_ = self._unit_of_error(z - x, found)
         known = np.isfinite(found.mean)
@@ -125,7 +119,7 @@ class CourseFuser(Described):
         """Traces in standardised units, annotators by their place in the fit, newcomers behind them."""
         X = np.zeros((int(shown.length.sum()), 0))
         if self.space_.columns:
-            table = frame_table(features, shown)
+            table = baseline_traces.frame_table(features, shown)
             if table is None:
                 raise DataError("The model was fitted with features: give those of these recordings too.")
             X = self.space_.scores(table, table.items).Z
@@ -144,9 +138,11 @@ class CourseFuser(Described):
         return self._fitted
 
     def _score(self, ratings: Ratings, features: ItemTable | None) -> float:
-        frames, K = as_frames(ratings), len(self.annotators_) + 1
+        frames, K = baseline_traces.as_frames(ratings), len(self.annotators_) + 1
         z = self.scaling_.standardise(frames.value)
-        data = prepare(z, frames.item_of, places_by_label(frames, self.annotators_), no_features(frames.M), K)
+        data = prepare(
+            z, frames.item_of, standardisation.places_by_label(frames, self.annotators_), no_features(frames.M), K
+        )
         numbers = (~np.isnan(frames.value)).sum(axis=0)
         total = posterior(data, self.prior_).loglik.sum() - numbers @ np.log(self.scaling_.scale)
         return float(total / max(numbers.sum(), 1))
@@ -154,8 +150,8 @@ class CourseFuser(Described):
     def predict_ratings(self, ratings: Ratings) -> Predictive:
         self.require_fitted()
         shown = self.fitted_recordings(ratings)
-        frames, order = as_frames(shown), frame_order(shown)
-        places = frames.item_of, places_by_label(frames, self.annotators_)
+        frames, order = baseline_traces.as_frames(shown), baseline_traces.frame_order(shown)
+        places = frames.item_of, standardisation.places_by_label(frames, self.annotators_)
         found = self.restored_prediction(predicted_ratings(self.prior_, *self._fitted_courses(), *places))
         mean, variance = np.empty_like(shown.value), np.empty_like(shown.value)
         mean[order], variance[order] = found.mean, found.variance
@@ -164,7 +160,7 @@ class CourseFuser(Described):
     def describe(self, on_step: Progress | None = None) -> Annotators:
         """Bias, gain and noise from regressing each annotator's answers on the course found without them."""
         self.require_fitted()
-        frames = as_frames(self.fitted_ratings())
+        frames = baseline_traces.as_frames(self.fitted_ratings())
         z, K = self.scaling_.standardise(frames.value), len(self.annotators_)
         left_out = np.full_like(z, np.nan)
         for k in np.unique(frames.annotator_of).tolist():
@@ -175,7 +171,7 @@ class CourseFuser(Described):
         return self.described(bias, gain, noise, agreement)
 
     def notes(self) -> dict[str, Any]:
-        return dict(NOTES)
+        return dict(baseline_traces.NOTES)
 
     def parameters(self) -> ItemParams:
         raise DataError("This model of traces has no parameters of ratings of items.")
@@ -278,7 +274,7 @@ class Barycentre(_Average):
         return np.where(np.isnan(y).all(axis=1, keepdims=True), np.nan, moved), np.ones_like(y)
 
     def notes(self) -> dict[str, Any]:
-        return NOTES | {"delay_convention": "aligned"}
+        return baseline_traces.NOTES | {"delay_convention": "aligned"}
 
 
 class RankMean(_Average):
@@ -393,4 +389,4 @@ class WarpedDynamics(SharedDynamics):
     reach = REACH_SECONDS
 
     def notes(self) -> dict[str, Any]:
-        return NOTES | {"delay_convention": "aligned"}
+        return baseline_traces.NOTES | {"delay_convention": "aligned"}

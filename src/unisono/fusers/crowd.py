@@ -17,16 +17,15 @@ import numpy as np
 
 from unisono.fusers.fusion_results import Annotators
 from unisono.fusers.trace_data import in_own_units, parts_of
+from unisono.maths import rating_values, structure_words
 from unisono.maths.copies.copy_sets import Opinions, find_opinions, one_voice
 from unisono.maths.copies.trace_copies import PairSums, find_trace_copies, moving_sd, one_trace, pair_sums
 from unisono.maths.items.annotator_levels import standardised
 from unisono.maths.raters.rater_diagnosis import Diagnosis, diagnose
 from unisono.maths.raters.rater_signal import SharedSignal, shared_signal
-from unisono.maths.rating_values import same_answers
 from unisono.maths.series.trace_frames import independent_frames
 from unisono.maths.series.trace_parts import Part, Parts, outlines, two_scales
 from unisono.maths.series.trace_priors import EVIDENCE, FLAT
-from unisono.maths.structure_words import COPY_WORDS, Counting, require_word
 from unisono.scale.executors import Executor
 from unisono.tables.coverage_and_outliers import coverage
 from unisono.tables.ratings import Ratings
@@ -97,7 +96,7 @@ def crowd_copies(ratings: Ratings, executor: Executor | None = None) -> Copies:
     """
     if ratings.is_series:
         return _trace_copies(ratings, executor)
-    answers = same_answers(ratings.value)
+    answers = rating_values.same_answers(ratings.value)
     return named_copies(find_opinions(answers, ratings.item_of, ratings.annotator_of, ratings.K), ratings.annotators)
 
 
@@ -113,9 +112,9 @@ def one_voice_each(ratings: Ratings) -> Ratings:
     return ratings if merged is None else merged
 
 
-def count_copies(ratings: Ratings, how: Counting) -> Ratings:
+def count_copies(ratings: Ratings, how: structure_words.Counting) -> Ratings:
     """The ratings as a fit is to see them: "merge" has a set of copies as one opinion, "keep" has everybody."""
-    require_word("copies", how, COPY_WORDS)
+    structure_words.require_word("copies", how, structure_words.COPY_WORDS)
     return one_voice_each(ratings) if how == "merge" else ratings
 
 
@@ -139,7 +138,7 @@ def _merged(ratings: Ratings) -> Ratings | None:
     return merged if (coverage(merged).raters >= 2).any() else None
 
 
-def described_one_by_one(voices: Annotators, ratings: Ratings, how: Counting) -> Annotators:
+def described_one_by_one(voices: Annotators, ratings: Ratings, how: structure_words.Counting) -> Annotators:
     """A row for every annotator of the ratings: copies have the figures of the voice they are part of."""
     copies = crowd_copies(ratings)
     merged = how == "merge" and one_voice_each(ratings) is not ratings

@@ -18,11 +18,9 @@ from unisono.fusers.item_posteriors import Calibration
 from unisono.fusers.item_preparation import Prepared
 from unisono.fusers.standardisation import Scaling
 from unisono.maths.gold_slope import Slope, slope_of, slope_on
-from unisono.maths.items.item_data import ItemData
+from unisono.maths.items import item_data, item_gold, item_priors
 from unisono.maths.items.item_estimates import Predictive
-from unisono.maths.items.item_gold import level_map
 from unisono.maths.items.item_params import ItemParams
-from unisono.maths.items.item_priors import IMAGINARY_ANSWERS
 
 if TYPE_CHECKING:
     from unisono.fusers.joint_items import Joint
@@ -134,7 +132,7 @@ def restored_turned(fit: Fit, alike: Callable[[], Joint]) -> TurnedFit | None:
     return TurnedFit(alike().restore(part), dims, own.pop("better").astype(bool), own.pop("missed"))
 
 
-def part_of(given: Prepared, dims: np.ndarray, data: ItemData) -> Prepared:
+def part_of(given: Prepared, dims: np.ndarray, data: item_data.ItemData) -> Prepared:
     """What a fit of some dimensions works on; `data` are its ratings in standardised units."""
     index = dims.tolist()
     at_ends = None if given.end_answers is None else given.end_answers.of(index)
@@ -222,7 +220,7 @@ def known_level(blind: Blind, known: np.ndarray, turned: TurnedFit | None, *, ob
         calibrating[:, turned.places] = np.nan
     direction = np.array([-1.0 if slope.upside_down else 1.0 for slope in slopes])
     alone = np.array([slope.refuted and obeyed for slope in slopes])
-    return KnownLevel(*level_map(blind.estimate, calibrating, blind.variance, direction, alone), slopes)
+    return KnownLevel(*item_gold.level_map(blind.estimate, calibrating, blind.variance, direction, alone), slopes)
 
 
 def _slope(estimate: np.ndarray, known: np.ndarray, d: int, turned: TurnedFit | None) -> Slope:
@@ -242,7 +240,7 @@ def at_known_level(calibration: Calibration, scale: np.ndarray, offset: np.ndarr
     What they leave open of the level is the share that stands behind no offset (`level_map`).
     """
     rescaling, level = calibration.rescaling, calibration.level
-    open_ = np.sqrt(IMAGINARY_ANSWERS / (IMAGINARY_ANSWERS + n))
+    open_ = np.sqrt(item_priors.IMAGINARY_ANSWERS / (item_priors.IMAGINARY_ANSWERS + n))
     return calibration._replace(
         rescaling=None if rescaling is None else rescaling.mapped(scale, offset),
         least_variance=calibration.least_variance * scale**2,

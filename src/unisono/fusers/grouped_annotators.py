@@ -32,8 +32,7 @@ from unisono.maths.groups.group_priors import MAX_ITERATIONS, TOLERANCE, GroupPr
 from unisono.maths.items.item_estimates import Predictive
 from unisono.maths.items.item_params import ItemParams
 from unisono.maths.structure_words import ITEM_WORDS, EstimateScale, require_word
-from unisono.tables.annotator_kinds import divide
-from unisono.tables.answer_scale import Scale
+from unisono.tables import annotator_kinds, answer_scale
 from unisono.tables.item_table import ItemTable
 from unisono.tables.labels import listed
 from unisono.tables.ratings import RatingNumbers, Ratings
@@ -98,7 +97,7 @@ class Groups(Fuser):
     def _fit(self, given: Given) -> None:
         ratings, on_step, on_state = given.ratings, given.on_step, given.on_state
         numbers, shares = given.told.get("covariates"), given.told.get("shares")
-        division = divide(ratings, self.reference_kind)
+        division = annotator_kinds.divide(ratings, self.reference_kind)
         covariates, x = standardised(numbers, ratings)
         of_group = division.group[ratings.annotator_of]
         units = group_units(ratings.value, of_group, len(division.names))
@@ -114,7 +113,7 @@ class Groups(Fuser):
             fuser._ratings, fuser._data, fuser.scaling_ = ratings, start.data, units.truth
             fuser.covariates_, fuser._x = numbers, x
             # Where groups answer on different scales, the ends of all answers are not those of the truth.
-            fuser.scale_ = Scale.none(ratings.D) if any(units.own) else ratings.truth_scale
+            fuser.scale_ = answer_scale.Scale.none(ratings.D) if any(units.own) else ratings.truth_scale
             fuser.fit_ = GroupFit(
                 names=division.names,
                 judges=division.machines,

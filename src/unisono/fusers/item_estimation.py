@@ -11,21 +11,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from unisono.fusers import gold_items, item_posteriors, standardisation, warm_start
 from unisono.fusers.fuser import Progress
 from unisono.fusers.fusion_results import Fit, SharedError
-from unisono.fusers.gold_items import (
-    Blind,
-    KnownLevel,
-    TurnedFit,
-    at_known_level,
-    known_level,
-    part_of,
-    report_gold,
-)
-from unisono.fusers.item_posteriors import ItemPosteriors, estimated_truth, restore_calibration
+from unisono.fusers.gold_items import Blind, KnownLevel, TurnedFit
 from unisono.fusers.item_preparation import Prepared, ends_arrays, restore_ends, typical_annotators
-from unisono.fusers.standardisation import restore_space, with_newcomer
-from unisono.fusers.warm_start import evidence_counts
 from unisono.maths.em_loop import EmTrace, Stop, relative_change, run_em
 from unisono.maths.items.annotator_levels import tails
 from unisono.maths.items.annotator_rows import expected_gain
@@ -221,7 +211,7 @@ def _with_crowd(
     variance = 1 / hyper.precision(data.D)
     variance[:, -1] = np.diagonal(hyper.bias) * tails(settings.priors.bias_freedom)
     variance *= free_coefficients(structure, data.D)
-    return with_newcomer(params, data.by_annotator(data.judgements), variance, hyper.pool)
+    return standardisation.with_newcomer(params, data.by_annotator(data.judgements), variance, hyper.pool)
 
 
 def reporter(run: Run, estimate: Callable[[Any, EmTrace], Estimate]) -> Callable[[int, Any, float], None] | None:
@@ -264,10 +254,10 @@ def learn(fuser: Joint, estimate: Estimate, given: Prepared, *, observed: bool =
     # Turned dimensions have no scale that annotators' levels would lie on.
     fuser._level = None if uncorrelated or observed else estimate.level
     judgements = data.by_annotator(data.judgements)
-    behind = evidence_counts(judgements, ratings.M, ratings.annotators, given.earlier)
+    behind = warm_start.evidence_counts(judgements, ratings.M, ratings.annotators, given.earlier)
     fuser.judgements_, fuser.items_behind_ = behind
     fuser._known, fuser._ratings = known, ratings
-    fuser._items = ItemPosteriors(data, fuser.params_, fuser.ends_)
+    fuser._items = item_posteriors.ItemPosteriors(data, fuser.params_, fuser.ends_)
     if known is not None and not observed:
         _use_known_truths(fuser, known, estimate.turned, given)
     return fuser
@@ -276,24 +266,24 @@ def learn(fuser: Joint, estimate: Estimate, given: Prepared, *, observed: bool =
 def _use_known_truths(fuser: Joint, known: np.ndarray, turned: TurnedEstimate | None, given: Prepared) -> None:
     """They turn dimensions, or set level and scale; the report tells what they did."""
     if turned is not None:
-        part = learn(fuser.alike(), turned.estimate, part_of(given, turned.dims, turned.data), observed=True)
+        part = learn(fuser.alike(), turned.estimate, gold_items.part_of(given, turned.dims, turned.data), observed=True)
         fuser.turned_ = TurnedFit(part, turned.dims, turned.better, turned.missed)
         whole = fuser.turned_.everything(len(fuser.dimensions_))
         fuser.trace_ = part.trace_ if whole else sum_of_traces([fuser.trace_, part.trace_])
-    estimate, _ = estimated_truth(fuser._items, fuser.calibration_, given.ends)
+    estimate, _ = item_posteriors.estimated_truth(fuser._items, fuser.calibration_, given.ends)
     found = set_level(fuser, known, Blind(estimate, estimate.mean(axis=0), estimate.var(axis=0)))
     fuser._items = fuser._items.mapped(found.scale, found.offset)
 
 
 def set_level(fuser: Joint, known: np.ndarray, blind: Blind) -> KnownLevel:
     """Parameters, ends and calibration at the level and scale of known truths (n, D) of items with these estimates."""
-    found = known_level(blind, known, fuser.turned_, obeyed=fuser.gold_anyway)
+    found = gold_items.known_level(blind, known, fuser.turned_, obeyed=fuser.gold_anyway)
     n = np.count_nonzero(~np.isnan(known), axis=0)
-    fuser.set_calibration(at_known_level(fuser.calibration_, found.scale, found.offset, n))
+    fuser.set_calibration(gold_items.at_known_level(fuser.calibration_, found.scale, found.offset, n))
     fuser.params_ = change_of_truth(fuser.params_, np.diag(found.scale), found.offset)
     fuser.ends_ = None if fuser.ends_ is None else fuser.ends_.mapped(found.scale, found.offset)
     level = fuser.turned_, fuser.parameters(), fuser.scaling_
-    fuser.gold_ = report_gold(fuser.dimensions_, known, blind, found, *level)
+    fuser.gold_ = gold_items.report_gold(fuser.dimensions_, known, blind, found, *level)
     return found
 
 
@@ -320,6 +310,6 @@ def restore_learned(fuser: Joint, fit: Fit) -> None:
     fuser.judgements_ = arrays.get("judgements_behind", np.zeros(len(fit.annotators)))
     fuser.items_behind_ = int(arrays.get("items_behind", 0))
     fuser.ends_ = restore_ends(arrays)
-    fuser.set_calibration(restore_calibration(arrays))
+    fuser.set_calibration(item_posteriors.restore_calibration(arrays))
     fuser.restore_units(fit)
-    fuser.space_ = restore_space(fit.features, arrays)
+    fuser.space_ = standardisation.restore_space(fit.features, arrays)

@@ -14,7 +14,7 @@ import numpy as np
 from unisono.fusers.crowd import crowd_diagnosis
 from unisono.fusers.fusion_results import INTERVAL, Annotators, FigureEnds, SharedError, error_arrays, restored_error
 from unisono.fusers.standardisation import Scaling
-from unisono.maths.grouped_sums import grouped_correlation
+from unisono.maths import grouped_sums, structure_words
 from unisono.maths.items.annotator_intervals import Ends, Known, annotator_ends, left_out_variances
 from unisono.maths.items.censored_estep import Typical, expected_answer
 from unisono.maths.items.item_data import Bounds, ItemData
@@ -36,9 +36,7 @@ from unisono.maths.items.item_params import ItemParams, change_of_truth
 from unisono.maths.items.item_priors import Priors
 from unisono.maths.items.item_variances import own_noise, truth_covariance
 from unisono.maths.items.judgement_weights import Weights, cautious, settled, unclear
-from unisono.maths.raters.rater_diagnosis import Diagnosis
-from unisono.maths.raters.rater_signal import SharedSignal
-from unisono.maths.structure_words import EstimateScale
+from unisono.maths.raters import rater_diagnosis, rater_signal
 from unisono.tables.ratings import Ratings
 
 
@@ -189,9 +187,9 @@ def restore_calibration(arrays: dict[str, np.ndarray]) -> Calibration:
 
 def calibrate(
     items: ItemPosteriors,
-    signal: SharedSignal,
+    signal: rater_signal.SharedSignal,
     *,
-    scale: EstimateScale,
+    scale: structure_words.EstimateScale,
     panel: float,
     by_panel: bool,
     continued: bool = False,
@@ -312,7 +310,7 @@ def annotator_table(ratings: Ratings, items: ItemPosteriors, scaling: Scaling) -
         scaling=scaling,
         center=params.mean_truth(data.scores),
         noise=items.noise,
-        agreement=grouped_correlation(answers, items.left_out.mean, ratings.annotator_of, ratings.K),
+        agreement=grouped_sums.grouped_correlation(answers, items.left_out.mean, ratings.annotator_of, ratings.K),
         diagnosis=crowd_diagnosis(ratings),
         left_out=None if params.cov is None else items.left_out_variance,
     )
@@ -329,7 +327,7 @@ def described(
     center: np.ndarray,
     noise: np.ndarray,
     agreement: np.ndarray,
-    diagnosis: Diagnosis,
+    diagnosis: rater_diagnosis.Diagnosis,
     left_out: np.ndarray | None,
 ) -> Annotators:
     """The table of annotators with `given` (K,) judgements each.

@@ -12,35 +12,18 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from unisono.errors import DataError, SettingsError
-from unisono.fusers.standardisation import (
-    FeatureSpace,
-    Scaling,
-    annotator_scaling,
-    common_scaling,
-    learn_space,
-    without_dust,
-)
-from unisono.fusers.warm_start import PriorFit
+from unisono.fusers import standardisation, warm_start
+from unisono.fusers.standardisation import FeatureSpace, Scaling
 from unisono.maths.items.annotator_rows import weight_of_gain
 from unisono.maths.items.censored_estep import EndAnswers, Typical
 from unisono.maths.items.item_data import Bounds, ItemData, prepare
 from unisono.maths.items.item_params import ItemParams, Structure
 from unisono.maths.structure_words import BENT, ITEM_WORDS, EstimateScale, Noise, Transform, require_word
+from unisono.tables import labels, rating_checks, scale_inference
 from unisono.tables.answer_scale import Ends, Scale
 from unisono.tables.item_table import ItemTable
-from unisono.tables.labels import listed
-from unisono.tables.rating_checks import require_known_items
 from unisono.tables.ratings import Ratings
-from unisono.tables.scale_inference import (
-    NUMBERS,
-    Lattice,
-    Phases,
-    answer_lattice,
-    for_origins,
-    phases_of,
-    reached,
-    shown_by_several,
-)
+from unisono.tables.scale_inference import Lattice, Phases
 
 TOLERANCE = 5e-3  # numerical: change of any truth that stops EM; costs .0002 against .001 and halves the iterations
 MAX_ITERATIONS = 500  # numerical: far above what the default needs
@@ -82,7 +65,7 @@ def answer_kinds(value: np.ndarray, annotator_of: np.ndarray, K: int, scale: Sca
     seen = (np.unique(column[~np.isnan(column)], return_counts=True) for column in value.T)
 
     def phases(d: int, ends: Ends, step: float) -> Phases:
-        return phases_of(value[:, d], annotator_of, K, ends, step)
+        return scale_inference.phases_of(value[:, d], annotator_of, K, ends, step)
 
     return [kinds_on(*own, ends, d, phases) for d, (own, ends) in enumerate(zip(seen, scale, strict=True))]
 
@@ -92,17 +75,17 @@ PhasesAt = Callable[[int, Ends, float], Phases]  # of a dimension, on a lattice 
 
 def kinds_on(value: np.ndarray, times: np.ndarray, ends: Ends | None, d: int, phases: PhasesAt) -> Lattice:
     """The same of dimension d, from its different answers (n,) in order and how often each was given (n,)."""
-    found = NUMBERS if ends is None else answer_lattice(value, times, *ends)
+    found = scale_inference.NUMBERS if ends is None else scale_inference.answer_lattice(value, times, *ends)
     if ends is None or not found.weight:
         return found
-    ends = reached(*ends, float(value[0]), float(value[-1]))
-    return shown_by_several(found, ends, phases(d, ends, found.step))
+    ends = scale_inference.reached(*ends, float(value[0]), float(value[-1]))
+    return scale_inference.shown_by_several(found, ends, phases(d, ends, found.step))
 
 
 def earlier_kinds(ends: EndAnswers | None, scaling: Scaling) -> list[Lattice]:
     """Those of an earlier fit: a batch is read as those before it."""
     if ends is None:
-        return [NUMBERS] * len(scaling.scale)
+        return [scale_inference.NUMBERS] * len(scaling.scale)
     weight = np.where(ends.read, ends.weight, 0.0)
     return [Lattice(float(step), float(own)) for step, own in zip(ends.step * scaling.scale, weight, strict=True)]
 
@@ -168,7 +151,7 @@ class Prepared(NamedTuple):
     scaling: Scaling
     space: FeatureSpace
     data: ItemData
-    earlier: PriorFit | None
+    earlier: warm_start.PriorFit | None
     scale: Scale  # of the truth: that of the answers, made wide enough for known truths
     ends: Bounds  # of the answers, standardised
     end_answers: EndAnswers | None  # of dimensions whose answers there say "here or beyond"
@@ -178,7 +161,7 @@ def prepared(
     ratings: Ratings,
     features: ItemTable | None,
     gold: ItemTable | None,
-    earlier: PriorFit | None,
+    earlier: warm_start.PriorFit | None,
     *,
     paper: bool,
     censored: bool = False,
@@ -191,11 +174,15 @@ def prepared(
         scaling = earlier.scaling
     else:
         value = ratings.value
-        scaling = common_scaling(value) if paper else annotator_scaling(value, ratings.annotator_of, ratings.K)
+        scaling = (
+            standardisation.common_scaling(value)
+            if paper
+            else standardisation.annotator_scaling(value, ratings.annotator_of, ratings.K)
+        )
     # One ridge for all features makes sense only in common units; the paper takes features as they are.
-    space, scores = learn_space(features, ratings.items, intercept=not paper, standardise=not paper)
+    space, scores = standardisation.learn_space(features, ratings.items, intercept=not paper, standardise=not paper)
     value = scaling.standardise(ratings.value)
-    value = without_dust(value) if paper else value
+    value = standardisation.without_dust(value) if paper else value
     data = prepare(value, ratings.item_of, ratings.annotator_of, scores, ratings.K)
     answers = ratings.scale
     if earlier is not None:
@@ -206,7 +193,7 @@ def prepared(
         own = ratings.value, ratings.annotator_of, ratings.K
         kinds = answer_kinds(*own, answers) if earlier is None else earlier_kinds(earlier.ends, scaling)
         at_ends = find_ends(kinds, answers, scaling)
-    scale = for_origins(answers, ratings.value, ratings.annotator_of)
+    scale = scale_inference.for_origins(answers, ratings.value, ratings.annotator_of)
     if gold is not None:
         known = gold_values(gold, ratings)
         scale = scale.widened(known, ratings.dimensions, gold.source, ratings.items)
@@ -222,7 +209,7 @@ def standardised_ends(scale: Scale, scaling: Scaling) -> Bounds:
 
 def gold_values(gold: ItemTable, ratings: Ratings) -> np.ndarray:
     """(M, D) known truths in the order of the ratings' items and dimensions, NaN where not known."""
-    require_known_items(gold, ratings)
+    rating_checks.require_known_items(gold, ratings)
     place = {item: m for m, item in enumerate(ratings.items)}
     known = np.full((ratings.M, ratings.D), np.nan)
     rows = np.array([place[item] for item in gold.items], dtype=np.int64)
@@ -235,8 +222,8 @@ def in_dimensions(gold: ItemTable, dimensions: Sequence[str]) -> np.ndarray:
     shared = [name for name in dimensions if name in gold.columns]
     if not shared:
         raise DataError(
-            f"{gold.source} has the columns {listed(gold.columns)}, none of which was rated: "
-            f"the dimensions are {listed(dimensions)}."
+            f"{gold.source} has the columns {labels.listed(gold.columns)}, none of which was rated: "
+            f"the dimensions are {labels.listed(dimensions)}."
         )
     known = np.full((gold.M, len(dimensions)), np.nan)
     for name in shared:

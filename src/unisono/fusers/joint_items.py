@@ -9,46 +9,15 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from unisono.errors import DataError
-from unisono.fusers.crowd import crowd_diagnosis, item_signal
-from unisono.fusers.estimate_reliability import reliability_draws
+from unisono.fusers import crowd, estimate_reliability, item_estimation, item_posteriors, item_preparation, warm_start
 from unisono.fusers.fuser import Fuser, Given, Progress, fitted_places
 from unisono.fusers.fuser_settings import ITERATIONS, TOLERANCE, Number
 from unisono.fusers.fusion_results import Annotators, Fit, Fused, SharedError
 from unisono.fusers.gold_items import GoldReport, TurnedFit, restored_turned, turned_arrays
-from unisono.fusers.item_estimation import (
-    Estimate,
-    OnEstimate,
-    Run,
-    anchored_settings,
-    estimate_bayes,
-    estimate_ml,
-    learn,
-    learned_arrays,
-    restore_learned,
-)
-from unisono.fusers.item_posteriors import (
-    Calibration,
-    ItemPosteriors,
-    annotator_table,
-    calibrate,
-    estimated_truth,
-    predicted_answers,
-)
-from unisono.fusers.item_preparation import (
-    DEFAULT_MAX_ITER,
-    DEFAULT_TOL,
-    VARIANCE_FLOOR,
-    Prepared,
-    check_settings,
-    default_noise,
-    default_transform,
-    ends_note,
-    prepared,
-    standardised_ends,
-)
+from unisono.fusers.item_estimation import Estimate, OnEstimate, Run
+from unisono.fusers.item_posteriors import Calibration, ItemPosteriors
 from unisono.fusers.standardisation import places
-from unisono.fusers.warm_start import continued, prior_fit_of
-from unisono.maths.gold_slope import Slope
+from unisono.maths import gold_slope, structure_words
 from unisono.maths.items.censored_estep import Typical
 from unisono.maths.items.item_data import ItemData, of_dimensions, prepare
 from unisono.maths.items.item_estimates import Predictive
@@ -56,17 +25,7 @@ from unisono.maths.items.item_params import ItemParams, Structure, sample_rating
 from unisono.maths.items.item_priors import PANEL, Priors
 from unisono.maths.items.likelihood_em import MlSettings
 from unisono.maths.raters.rater_diagnosis import Diagnosis
-from unisono.maths.structure_words import (
-    ITEM_WORDS,
-    Anchor,
-    EstimateScale,
-    Inference,
-    IntervalKind,
-    Latent,
-    Noise,
-    Transform,
-    require_word,
-)
+from unisono.maths.structure_words import Anchor, EstimateScale, Inference, IntervalKind, Latent, Noise, Transform
 from unisono.tables.coverage_and_outliers import without_wild
 from unisono.tables.item_table import ItemTable
 from unisono.tables.ratings import Ratings
@@ -119,7 +78,7 @@ class Joint(Fuser):
         panel: float = PANEL,
         tol: float | None = None,
         max_iter: int | None = None,
-        variance_floor: float = VARIANCE_FLOOR,
+        variance_floor: float = item_preparation.VARIANCE_FLOOR,
         paper: bool = False,
         priors: dict[str, Any] | None = None,
         censored: bool = True,
@@ -153,7 +112,7 @@ class Joint(Fuser):
             raise DataError("Starting from an earlier fit needs anchor='average'.")
         if (structure := self.structure()) != earlier.structure() or structure.noise != "shared" or self.one_by_one:
             raise DataError("Starting from an earlier fit needs the model 'auto' or 'joint', with equal settings.")
-        self._told = {**self._told, "earlier": prior_fit_of(earlier)}
+        self._told = {**self._told, "earlier": warm_start.prior_fit_of(earlier)}
         return self
 
     def _fit(self, given: Given) -> None:
@@ -162,31 +121,31 @@ class Joint(Fuser):
         tables = meant, given.features, given.gold, given.told.get("earlier")
         # Turned dimensions have no ends.
         censored = self.censored and self.inference == "bayes" and self.anchor != "uncorrelated"
-        ready = prepared(*tables, paper=self.paper, censored=censored)
+        ready = item_preparation.prepared(*tables, paper=self.paper, censored=censored)
 
         def snapshot(iteration: int, estimate: Estimate) -> None:
             assert given.on_state is not None
-            given.on_state(iteration, learn(self.alike(), estimate, ready))
+            given.on_state(iteration, item_estimation.learn(self.alike(), estimate, ready))
 
         self._ratings = ready.ratings
         run = self._run(given.on_step, snapshot if given.on_state is not None else None)
-        learn(self, self._estimate(ready, run), ready)
+        item_estimation.learn(self, self._estimate(ready, run), ready)
 
     def refuses_gold(self) -> str:
         if self.inference == "bayes":
             return ""
         return "Gold items need inference 'bayes'; maximum likelihood has no place for known truths."
 
-    def _gold_slopes(self) -> Sequence[Slope]:
+    def _gold_slopes(self) -> Sequence[gold_slope.Slope]:
         return () if self.gold_ is None else self.gold_.slopes
 
     def check_settings(self) -> None:
         super().check_settings()
-        check_settings(self.structure(), self.inference, self.anchor, self.estimate)
-        require_word("interval", self.interval, ITEM_WORDS["interval"])
+        item_preparation.check_settings(self.structure(), self.inference, self.anchor, self.estimate)
+        structure_words.require_word("interval", self.interval, structure_words.ITEM_WORDS["interval"])
 
     def notes(self) -> dict[str, Any]:
-        found = ends_note(self.ends_)
+        found = item_preparation.ends_note(self.ends_)
         if self.gold_ is not None:
             found["gold"] = {"items": self.gold_.items, **self.gold_.columns()}
         return found
@@ -197,31 +156,31 @@ class Joint(Fuser):
 
     def structure(self) -> Structure:
         """The words as the maths wants them."""
-        noise = self.noise if self.noise is not None else default_noise(self.inference)
-        transform = self.transform or default_transform(self.inference, self.anchor)
+        noise = self.noise if self.noise is not None else item_preparation.default_noise(self.inference)
+        transform = self.transform or item_preparation.default_transform(self.inference, self.anchor)
         return Structure(transform, self.bias, noise, self.latent, intercept=not self.paper).validate()
 
     def _run(self, on_step: Progress | None, on_estimate: OnEstimate | None) -> Run:
-        tol = self.tol if self.tol is not None else DEFAULT_TOL[self.inference]
-        max_iter = self.max_iter if self.max_iter is not None else DEFAULT_MAX_ITER[self.inference]
+        tol = self.tol if self.tol is not None else item_preparation.DEFAULT_TOL[self.inference]
+        max_iter = self.max_iter if self.max_iter is not None else item_preparation.DEFAULT_MAX_ITER[self.inference]
         return Run(tol, max_iter, on_step, on_estimate)
 
-    def _estimate(self, given: Prepared, run: Run) -> Estimate:
+    def _estimate(self, given: item_preparation.Prepared, run: Run) -> Estimate:
         data, structure = given.data, self.structure()
         floor = np.full(data.D, self.variance_floor)
         if self.inference == "ml":
             recentred = self.anchor != "none" and not self.paper
-            return estimate_ml(data, MlSettings(structure, floor, recentred, self.paper), run)
+            return item_estimation.estimate_ml(data, MlSettings(structure, floor, recentred, self.paper), run)
         diagnosis = (lambda: self._diagnosis(data)) if given.earlier is None else None
         priors = Priors(**(self.priors or {}))
-        settings = anchored_settings(data, structure, priors, floor, self.anchor, diagnosis)
+        settings = item_estimation.anchored_settings(data, structure, priors, floor, self.anchor, diagnosis)
         if given.earlier is not None:
-            settings = continued(settings, given.earlier, given.ratings.annotators)
-        return estimate_bayes(data, settings._replace(slips=self.slips and not self.one_by_one), run)
+            settings = warm_start.continued(settings, given.earlier, given.ratings.annotators)
+        return item_estimation.estimate_bayes(data, settings._replace(slips=self.slips and not self.one_by_one), run)
 
     def _diagnosis(self, data: ItemData) -> Diagnosis:
         """Who the annotators of these data look like before any model."""
-        return crowd_diagnosis(self._ratings)
+        return crowd.crowd_diagnosis(self._ratings)
 
     @property
     def calibration_(self) -> Calibration:
@@ -236,9 +195,9 @@ class Joint(Fuser):
         self._calibrated = calibration
 
     def _calibrate(self) -> Calibration:
-        return calibrate(
+        return item_posteriors.calibrate(
             self._items,
-            item_signal(self.fitted_ratings()),
+            crowd.item_signal(self.fitted_ratings()),
             # Known truths that are observations have fixed the scale already.
             scale="posterior" if self._items.data.gold is not None else self.estimate or "matched",
             panel=self.panel,
@@ -268,7 +227,9 @@ class Joint(Fuser):
     ) -> tuple[np.ndarray, np.ndarray]:
         """Estimates (M, D) and covariances (M, D, D) of their errors; standardised units."""
         known = self._known if ratings is None else None
-        mean, cov = estimated_truth(items, self.calibration_, standardised_ends(self.scale_, self.scaling_), known)
+        mean, cov = item_posteriors.estimated_truth(
+            items, self.calibration_, item_preparation.standardised_ends(self.scale_, self.scaling_), known
+        )
         if self.turned_ is not None:
             own = self.turned_.fuser
             part = None if ratings is None else own.known_ratings(ratings)
@@ -280,7 +241,7 @@ class Joint(Fuser):
         if self.inference == "ml" or self.anchor != "average" or self.turned_ is not None or not here:
             return None
         estimate = self.scaling_.standardise(fused.mean)
-        return reliability_draws(self._items, self.calibration_, estimate, self._known)
+        return estimate_reliability.reliability_draws(self._items, self.calibration_, estimate, self._known)
 
     def _predict(self, features: ItemTable) -> Fused:
         foretold = self._foretold(self.space_.scores(features, features.items).Z)
@@ -310,7 +271,7 @@ class Joint(Fuser):
 
     def _answers(self, items: ItemPosteriors, item_of: np.ndarray, annotator_of: np.ndarray) -> Predictive:
         """Of these annotators to these items, in standardised units."""
-        found = predicted_answers(items, self.calibration_, item_of, annotator_of)
+        found = item_posteriors.predicted_answers(items, self.calibration_, item_of, annotator_of)
         if self.turned_ is None:
             return found
         own = self.turned_.fuser
@@ -318,7 +279,7 @@ class Joint(Fuser):
 
     def describe(self, on_step: Progress | None = None) -> Annotators:
         self.require_fitted()
-        found = annotator_table(self.fitted_ratings(), self._items, self.scaling_)
+        found = item_posteriors.annotator_table(self.fitted_ratings(), self._items, self.scaling_)
         return found if self.turned_ is None else self.turned_.annotators(found, self.turned_.fuser.describe())
 
     def sample(self, ratings: Ratings, rng: np.random.Generator, features: ItemTable | None = None) -> Ratings:
@@ -337,11 +298,11 @@ class Joint(Fuser):
 
     def arrays(self) -> dict[str, np.ndarray]:
         self.require_fitted()
-        return learned_arrays(self) | turned_arrays(self.turned_)
+        return item_estimation.learned_arrays(self) | turned_arrays(self.turned_)
 
     def restore(self, fit: Fit) -> Self:
         self.forget()
-        restore_learned(self, fit)
+        item_estimation.restore_learned(self, fit)
         self.turned_ = restored_turned(fit, self.alike)
         return self
 

@@ -11,26 +11,14 @@ from typing import Any, ClassVar
 import numpy as np
 
 from unisono.errors import DataError, SettingsError
-from unisono.fusers.fuser import OnState
+from unisono.fusers import fuser, trace_fuser, trace_model
 from unisono.fusers.fuser_settings import ITERATIONS, JOBS, SHARED, TOLERANCE, Number
 from unisono.fusers.trace_data import Watcher, in_own_units
-from unisono.fusers.trace_fuser import SeriesFuser
-from unisono.fusers.trace_model import (
-    Estimated,
-    SeriesModel,
-    calibrated,
-    finished,
-    require_enough,
-    require_movement,
-    whole,
-)
-from unisono.maths.series.error_bands import no_spread
+from unisono.fusers.trace_model import Estimated, SeriesModel
+from unisono.maths.series import error_bands, trace_features, trace_parts, tracer_fit
 from unisono.maths.series.trace_data import SeriesData, Structure
 from unisono.maths.series.trace_em_fit import DefaultFit, Settings, filter_lag
-from unisono.maths.series.trace_features import fit_with_features
 from unisono.maths.series.trace_gold import GoldSettings, choose_taps, delay_by_gold, fit_with_gold, gold_slopes
-from unisono.maths.series.trace_parts import without_outliers
-from unisono.maths.series.tracer_fit import fit_two_scales
 from unisono.tables.item_table import ItemTable
 from unisono.tables.ratings import Ratings
 
@@ -39,7 +27,7 @@ DELAYS = "delays"  # the phase of a fit that searches for them
 LEAST_GOLD = 10  # convention: frames of every dimension that have to be known
 
 
-class Joint(SeriesFuser):
+class Joint(trace_fuser.SeriesFuser):
     """Gains, delays, biases and noise of every annotator, jointly over dimensions.
 
     `window` is how many seconds delays, and with gold free filters, reach back, `lag` the annotators' mean delay in
@@ -105,11 +93,11 @@ class Joint(SeriesFuser):
                 "not. Add frames, or leave gold out."
             )
         if self.window is not None:
-            require_movement(ratings.dimensions, gold)
+            trace_model.require_movement(ratings.dimensions, gold)
 
     def _heard(self, ratings: Ratings) -> Ratings:
         """Without single frames that stand far outside everything else of their annotator."""
-        y = without_outliers(in_own_units(ratings))
+        y = trace_parts.without_outliers(in_own_units(ratings))
         return ratings if y is ratings.value else ratings.with_value(y)
 
     # ---- estimation
@@ -118,9 +106,9 @@ class Joint(SeriesFuser):
         return ratings.D if self.one_by_one else 1
 
     def _estimate(
-        self, data: SeriesData, gold: np.ndarray | None, watch: Watcher, on_state: OnState | None
+        self, data: SeriesData, gold: np.ndarray | None, watch: Watcher, on_state: fuser.OnState | None
     ) -> Estimated:
-        found = finished(self._default(data, watch)) if gold is None else self._with_gold(data, gold, watch)
+        found = trace_model.finished(self._default(data, watch)) if gold is None else self._with_gold(data, gold, watch)
         watch.task_done()
         if on_state is not None:  # the delays are where they should be only at the end
             on_state(max(found.trace.iterations - 1, 0), self._at(found))
@@ -135,13 +123,13 @@ class Joint(SeriesFuser):
         if lag is not None:
             settings = settings._replace(lag=lag)
         elif data.P:
-            return fit_with_features(data, self.rate_, settings, **told).fit
-        return fit_two_scales(plain, self.rate_, settings, **told)
+            return trace_features.fit_with_features(data, self.rate_, settings, **told).fit
+        return tracer_fit.fit_two_scales(plain, self.rate_, settings, **told)
 
     def _with_gold(self, data: SeriesData, gold: np.ndarray, watch: Watcher) -> Estimated:
         W = 0 if self.window is None else self._taps(data)
         if self.window is not None:
-            require_enough(gold, W, self.window, self.rate_)
+            trace_model.require_enough(gold, W, self.window, self.rate_)
         plain = self._default(data, watch)
         slopes = gold_slopes(plain.mean, gold, data.length, self._taps(data) - 1)
         W = W or choose_taps(data, gold, self.rate_)
@@ -149,18 +137,18 @@ class Joint(SeriesFuser):
             return self._calibrated(data, plain, gold, watch)._replace(slopes=slopes)
         fit = fit_with_gold(data, gold, GoldSettings(W=W), watch=watch.step)
         used = ~np.isnan(fit.noise).all(axis=1)
-        words = Structure(W=W, transform="taps"), fit.noise, fit.extra, no_spread(data.D)
+        words = Structure(W=W, transform="taps"), fit.noise, fit.extra, error_bands.no_spread(data.D)
         model = SeriesModel(fit.params, *words, filter_lag(fit.params, used) / self.rate_, "gold")
         cov = np.eye(data.D) * (fit.sd**2)[:, :, None]
-        return Estimated((whole(model),), fit.trace, (fit.mean, cov), gold=True, slopes=slopes)
+        return Estimated((trace_model.whole(model),), fit.trace, (fit.mean, cov), gold=True, slopes=slopes)
 
     def _calibrated(self, data: SeriesData, plain: DefaultFit, gold: np.ndarray, watch: Watcher) -> Estimated:
         """The default with the gold's scale and level, and its time, unless the user has said what that is."""
         later = 0 if self.lag is not None else delay_by_gold(plain.mean, gold, data.length, self._taps(data) - 1)
         if not later:
-            return calibrated(plain, gold)
+            return trace_model.calibrated(plain, gold)
         fit = self._default(data, watch, lag=plain.mean_lag + later / self.rate_)._replace(convention="gold")
-        return calibrated(fit, gold)
+        return trace_model.calibrated(fit, gold)
 
     def _settings(self, data: SeriesData) -> Settings:
         usual = Settings()

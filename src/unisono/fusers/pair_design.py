@@ -11,9 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import expit
 
+from unisono.fusers import fuser_settings, rating_design
 from unisono.fusers.compared_items import Pairwise
-from unisono.fusers.fuser_settings import require_asked
-from unisono.fusers.rating_design import Plan
 from unisono.maths.comparisons.comparison_posterior import POINTS, WEIGHTS, answer_information
 from unisono.maths.items.item_estimates import rating_information
 
@@ -40,7 +39,7 @@ class NextPairs(NamedTuple):
 
 def next_pairs(fuser: Pairwise, count: int, seed: int = 0) -> NextPairs:
     """The `count` disjoint pairs to compare next; fewer where items run out."""
-    require_asked(pairs=count)
+    fuser_settings.require_asked(pairs=count)
     fuser.require_fitted()
     rng = np.random.default_rng([seed, count])
     left, right = _candidates(fuser, rng)
@@ -113,7 +112,7 @@ PLANNED_ITEMS = 120  # numerical: items of the designs that a plan looks at; mor
 DESIGNS = 3  # numerical: random designs whose errors are averaged
 
 
-def plan_comparisons(fuser: Pairwise, *, most: int = 20, seed: int = 0) -> Plan:
+def plan_comparisons(fuser: Pairwise, *, most: int = 20, seed: int = 0) -> rating_design.Plan:
     """The error to expect for 1 to `most` comparisons per item, at random pairs, by annotators like those of the fit.
 
     Where there are ratings too, how many comparisons a rating is worth: how many remove as much variance from what is
@@ -132,7 +131,7 @@ def plan_comparisons(fuser: Pairwise, *, most: int = 20, seed: int = 0) -> Plan:
             worth[fuser.dimensions_[d]] = _worth(fuser, d)
     scale = fuser.scaling_.scale[:D] / np.abs(fuser.hyper_.unit[:D])
     sd, r = np.sqrt(found * Sigma) * scale, np.sqrt(1 - found)
-    return Plan(count, sd, r, fuser.dimensions_, what="comparisons", worth=worth)
+    return rating_design.Plan(count, sd, r, fuser.dimensions_, what="comparisons", worth=worth)
 
 
 def _told_by_one(fuser: Pairwise, variance: float) -> float:

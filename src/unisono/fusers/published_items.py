@@ -13,16 +13,10 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from unisono.fusers.baseline_items import Described
+from unisono.fusers import baseline_items, item_estimation, standardisation
 from unisono.fusers.fuser import Given, Progress, fitted_places
 from unisono.fusers.fuser_settings import ITERATIONS, TOLERANCE, Number
 from unisono.fusers.fusion_results import Annotators, Fit, Fused
-from unisono.fusers.item_estimation import sum_of_traces
-from unisono.fusers.standardisation import (
-    learn_space,
-    places_by_label,
-    pooled_scaling,
-)
 from unisono.maths.em_loop import EmTrace, relative_change, run_em
 from unisono.maths.grouped_sums import grouped_correlation
 from unisono.maths.items.item_data import empirical_ridge, no_features, prepare
@@ -38,7 +32,7 @@ SETTLED = 1e-6  # numerical: relative change of the objective at which a climb e
 MOST_STEPS = 500  # numerical: of a climb
 
 
-class Published(Described):
+class Published(baseline_items.Described):
     """A model of another paper, climbed step by step on each block of dimensions."""
 
     numbers: ClassVar[dict[str, Number]] = {"tol": TOLERANCE, "max_iter": ITERATIONS}
@@ -67,13 +61,15 @@ class Published(Described):
 
     def _fit(self, given: Given) -> None:
         ratings = given.ratings
-        self.scaling_, self.scale_ = pooled_scaling(ratings.value), ratings.truth_scale
+        self.scaling_, self.scale_ = standardisation.pooled_scaling(ratings.value), ratings.truth_scale
         self.dimensions_, self.annotators_ = ratings.dimensions, ratings.annotators
-        self.space_, scores = learn_space(given.features, ratings.items, intercept=True, standardise=True)
+        self.space_, scores = standardisation.learn_space(
+            given.features, ratings.items, intercept=True, standardise=True
+        )
         answers = self._answers(ratings, given.features)
         climbs = [self._climb(answers.of(dims), given.on_step) for dims in self._blocks(ratings.D)]
         self.params_ = [params for params, _ in climbs]
-        self.trace_ = sum_of_traces([trace for _, trace in climbs])
+        self.trace_ = item_estimation.sum_of_traces([trace for _, trace in climbs])
         self.ridge_ = empirical_ridge(scores, self._truths(answers)[0])
         self._ratings, self._fitted = ratings, answers
         if given.on_state is not None:
@@ -87,7 +83,7 @@ class Published(Described):
         return self.maths.learned(answers, state), trace
 
     def _answers(self, ratings: Ratings, features: ItemTable | None) -> Answers:
-        y, who = self.scaling_.standardise(ratings.value), places_by_label(ratings, self.annotators_)
+        y, who = self.scaling_.standardise(ratings.value), standardisation.places_by_label(ratings, self.annotators_)
         Z = self.space_.scores(features, ratings.items).Z if self.learns_predictor else np.zeros((ratings.M, 0))
         return Answers(y, ratings.item_of, who, ratings.M, len(self.annotators_), Z)
 
@@ -127,7 +123,7 @@ class Published(Described):
     def predict_ratings(self, ratings: Ratings) -> Predictive:
         self.require_fitted()
         shown, fitted = self.known_ratings(ratings), self.fitted_ratings()
-        places = fitted_places(shown, fitted), places_by_label(shown, self.annotators_)
+        places = fitted_places(shown, fitted), standardisation.places_by_label(shown, self.annotators_)
         return self.restored_prediction(self._expected(self._shown(None, None)[1], *places))
 
     def _expected(self, answers: Answers, item: np.ndarray, annotator: np.ndarray) -> Predictive:

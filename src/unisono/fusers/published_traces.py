@@ -21,11 +21,10 @@ from unisono.fusers.trace_data import Watcher, one_dimension
 from unisono.fusers.trace_fuser import SeriesFuser
 from unisono.fusers.trace_model import Estimated, SeriesModel, combined, plain_model, whole, with_inactive
 from unisono.maths.em_loop import EmTrace, OnStep, relative_change, run_em
+from unisono.maths.series import trace_em_fit, trace_layout
 from unisono.maths.series.trace_data import Priors, SeriesData, SeriesParams, Structure, identity_params
 from unisono.maths.series.trace_em import paper_step, start_from_truth
-from unisono.maths.series.trace_em_fit import filter_lag
 from unisono.maths.series.trace_estep import log_likelihood
-from unisono.maths.series.trace_layout import make_layout
 from unisono.scale.executors import run_tasks
 from unisono.tables.item_table import ItemTable
 from unisono.tables.ratings import Ratings
@@ -158,7 +157,7 @@ class PaperJoint(SeriesFuser):
     def _estimated(self, one: Climbed, structure: Structure, data: SeriesData) -> Estimated:
         model = plain_model(one.params, structure)
         used = np.isin(np.arange(data.K), data.annotator_of)
-        model = model._replace(mean_lag=filter_lag(one.params, used) / self.rate_)
+        model = model._replace(mean_lag=trace_em_fit.filter_lag(one.params, used) / self.rate_)
         return Estimated((whole(model),), one.trace)
 
     def _everybody(self, model: SeriesModel) -> SeriesModel:
@@ -226,7 +225,7 @@ def climb(
     The joint density that hard EM climbs is no guide: a smaller truth with larger filters always has a greater one.
     Filters with more freedom than the traces may grow without end: the run ends at the last state with a likelihood.
     """
-    layout = make_layout(data, structure)
+    layout = trace_layout.make_layout(data, structure)
     square = float(np.nanmean(data.y**2))
     priors = Priors(noise_floor=floor * square, sigma_floor=floor * square)
     start = start_from_truth(layout, random_truth(data, seed), identity_params(data, structure), structure, priors)

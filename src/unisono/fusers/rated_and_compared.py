@@ -10,8 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from unisono.fusers.item_posteriors import honest_posterior
-from unisono.fusers.joint_items import Joint
+from unisono.fusers import item_posteriors, joint_items
 from unisono.fusers.standardisation import Scaling
 from unisono.maths.comparisons.comparison_priors import TRUTH_ITEMS
 from unisono.maths.comparisons.comparison_state import Prior
@@ -44,14 +43,14 @@ def places_in(labels: Sequence[str], own: Sequence[str]) -> np.ndarray:
     return np.array([place[label] for label in own], dtype=np.int64)
 
 
-def rating_prior(joint: Joint, rated: Ratings, items: Sequence[str], D: int) -> Prior:
+def rating_prior(joint: joint_items.Joint, rated: Ratings, items: Sequence[str], D: int) -> Prior:
     """What a fit of ratings says of every item, in its standardised units; its dimensions are the first of D.
 
     What ratings say is weakened as far as left-out answers widen their intervals.
     """
     found, params = joint._items, joint.params_
     own, M, at = rated.D, len(items), places_in(items, rated.items)
-    plain, honest = found.posterior, honest_posterior(found, joint.calibration_)
+    plain, honest = found.posterior, item_posteriors.honest_posterior(found, joint.calibration_)
     centre = params.mu + found.data.scores.Z @ params.theta
     inverse = np.linalg.inv(params.Sigma)
     P = np.linalg.inv(plain.cov)
@@ -69,7 +68,7 @@ def rating_prior(joint: Joint, rated: Ratings, items: Sequence[str], D: int) -> 
     )
 
 
-def units_of_all(joint: Joint, D: int) -> tuple[Scaling, Scale]:
+def units_of_all(joint: joint_items.Joint, D: int) -> tuple[Scaling, Scale]:
     """Units and ends of the scale; of dimensions without ratings, logits without ends."""
     more = D - len(joint.dimensions_)
     scaling = Scaling(np.append(joint.scaling_.loc, np.zeros(more)), np.append(joint.scaling_.scale, np.ones(more)))

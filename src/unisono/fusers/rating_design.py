@@ -19,15 +19,8 @@ from unisono.fusers.fusion_results import Fit
 from unisono.fusers.trace_fuser import SeriesFuser
 from unisono.fusers.trace_model import SeriesModel
 from unisono.maths.items.item_estimates import expected_error, expected_reduction, rating_information
-from unisono.maths.series.trace_truth import (
-    Stretches,
-    TraceDesign,
-    course_error,
-    error_to_expect,
-    level_error,
-    trace_design,
-    typical,
-)
+from unisono.maths.series import trace_truth
+from unisono.maths.series.trace_truth import Stretches, TraceDesign
 from unisono.maths.structure_words import require_word
 from unisono.tables.labels import Introduced, Introduction, counted
 
@@ -270,10 +263,12 @@ def next_recordings(fuser: Fuser, fit: Fit) -> NextRatings:
     spread = sum(float(np.sum(part.design.A + part.design.AB)) for part in parts)
     now, after = np.zeros(len(weight)), np.zeros(len(weight))
     for part in parts:
-        more, more_level = typical(part.design.course), typical(part.design.level)
+        more, more_level = trace_truth.typical(part.design.course), trace_truth.typical(part.design.level)
         Q, QL = part.stretches.course, part.stretches.level
-        now += (course_error(Q, part.design) + level_error(QL, part.design)).sum(axis=1)
-        after += (course_error(Q + more, part.design) + level_error(QL + more_level, part.design)).sum(axis=1)
+        now += (trace_truth.course_error(Q, part.design) + trace_truth.level_error(QL, part.design)).sum(axis=1)
+        after += (
+            trace_truth.course_error(Q + more, part.design) + trace_truth.level_error(QL + more_level, part.design)
+        ).sum(axis=1)
     of, M = first.recording, len(fit.items)
     frames = np.bincount(of, weight, minlength=M)
     before, left = (np.bincount(of, weight * v, minlength=M) / frames for v in (now, after))
@@ -314,7 +309,7 @@ def plan_annotators(fuser: Fuser, fit: Fit, *, most: int = 20, seed: int = 0) ->
     counts = np.arange(1, most + 1)
     sd, correlation = np.zeros((len(counts), D)), np.zeros((len(counts), D))
     for part in parts:
-        variance = error_to_expect(part.design, counts, np.random.default_rng(seed))
+        variance = trace_truth.error_to_expect(part.design, counts, np.random.default_rng(seed))
         whole = part.design.A + part.design.AB
         sd[:, part.dims] = np.sqrt(variance) * fuser.scaling_.scale[part.dims]
         correlation[:, part.dims] = np.sqrt(np.clip(1.0 - variance / whole, 0.0, 1.0))
@@ -323,7 +318,7 @@ def plan_annotators(fuser: Fuser, fit: Fit, *, most: int = 20, seed: int = 0) ->
 
 def _alone(design: TraceDesign) -> np.ndarray:
     """(K, D) variance of a truth that one annotator alone has told of."""
-    return np.asarray(course_error(design.course, design) + level_error(design.level, design))
+    return np.asarray(trace_truth.course_error(design.course, design) + trace_truth.level_error(design.level, design))
 
 
 def _rate(fuser: Fuser) -> float:
@@ -347,4 +342,4 @@ def _parts(fuser: Fuser, fit: Fit) -> list[Part]:
 def _part(dims: list[int], model: SeriesModel, fit: Fit, number: int) -> Part:
     assert model.levels is not None
     known = Stretches(*(fit.arrays[f"part{number}_stretch_{name}"] for name in Stretches._fields))
-    return Part(dims, trace_design(model.params, model.levels, model.noise), known)
+    return Part(dims, trace_truth.trace_design(model.params, model.levels, model.noise), known)

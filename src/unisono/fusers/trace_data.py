@@ -21,9 +21,8 @@ from unisono.maths.series.trace_data import SeriesData
 from unisono.maths.series.trace_features import accumulate
 from unisono.maths.series.trace_parts import HeldParts, OnPart, Parts, make_part, split
 from unisono.scale.executors import Executor, OnTask, Workers
+from unisono.tables import labels, rating_checks
 from unisono.tables.item_table import ItemTable
-from unisono.tables.labels import listed
-from unisono.tables.rating_checks import require_known_items
 from unisono.tables.ratings import Ratings
 
 ALIGN = "Bring it there first with unisono.align_to(table, ratings, hold=1.0, complete=True)."
@@ -41,7 +40,7 @@ class FrameSpace(NamedTuple):
         if not self.columns:
             return np.zeros((int(length.sum()), 0))
         if features is None:
-            raise DataError(f"The model was fitted with features {listed(self.columns)}: give them here too.")
+            raise DataError(f"The model was fitted with features {labels.listed(self.columns)}: give them here too.")
         return self.scaling.standardise(frame_values(features.select_columns(self.columns), items, length, self.drive))
 
     def arrays(self) -> dict[str, np.ndarray]:
@@ -83,10 +82,10 @@ def gold_frames(gold: ItemTable, ratings: Ratings) -> np.ndarray:
     dims = [name for name in ratings.dimensions if name in gold.columns]
     if not dims:
         raise DataError(
-            f"{gold.source} has the columns {listed(gold.columns)}, none of which was rated: "
-            f"the dimensions are {listed(ratings.dimensions)}."
+            f"{gold.source} has the columns {labels.listed(gold.columns)}, none of which was rated: "
+            f"the dimensions are {labels.listed(ratings.dimensions)}."
         )
-    require_known_items(gold, ratings)
+    rating_checks.require_known_items(gold, ratings)
     known = np.full((int(ratings.length.sum()), ratings.D), np.nan)
     first = np.concatenate([[0], np.cumsum(ratings.length)])
     begin = np.concatenate([[0], np.cumsum(gold.length)])
@@ -171,7 +170,7 @@ def require_rated(ratings: Ratings) -> None:
     """Refuses a dimension without a single number."""
     empty = [name for d, name in enumerate(ratings.dimensions) if np.isnan(ratings.value[:, d]).all()]
     if empty:
-        raise DataError(f"{ratings.source}: nobody rated {listed(empty)}. Leave it out with --dim.")
+        raise DataError(f"{ratings.source}: nobody rated {labels.listed(empty)}. Leave it out with --dim.")
 
 
 Result = TypeVar("Result")

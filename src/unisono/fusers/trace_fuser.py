@@ -12,16 +12,9 @@ from typing import Any, Self
 import numpy as np
 
 from unisono.errors import DataError
+from unisono.fusers import standardisation, trace_annotators
 from unisono.fusers.fuser import Fuser, Given, OnState, Progress
 from unisono.fusers.fusion_results import Annotators, Fit, Fused
-from unisono.fusers.standardisation import Scaling, pooled_scaling
-from unisono.fusers.trace_annotators import (
-    describe_annotators,
-    predicted_ratings,
-    series_annotators,
-    side_by_side,
-    unit_notes,
-)
 from unisono.fusers.trace_data import (
     FrameSpace,
     Watcher,
@@ -78,8 +71,8 @@ class SeriesFuser(WorksOnParts, Fuser):
     ) -> Estimated:
         """Models of standardised traces; `rate_`, `scaling_` and labels are known already."""
 
-    def _scaling(self, ratings: Ratings) -> Scaling:
-        return pooled_scaling(ratings.value)
+    def _scaling(self, ratings: Ratings) -> standardisation.Scaling:
+        return standardisation.pooled_scaling(ratings.value)
 
     def _heard(self, ratings: Ratings) -> Ratings:
         """The ratings as the model is to see them."""
@@ -172,7 +165,9 @@ class SeriesFuser(WorksOnParts, Fuser):
         whole = [np.empty_like(data.y) for _ in Predictive._fields]
         for part in self.parts_:
             d, model = list(part.dims), self._with(part.model, newcomers)
-            own = predicted_ratings(model, _of(data, part), mean[:, d], variance[:, d], _of(self._data, part))
+            own = trace_annotators.predicted_ratings(
+                model, _of(data, part), mean[:, d], variance[:, d], _of(self._data, part)
+            )
             for all_dimensions, some in zip(whole, own, strict=True):
                 all_dimensions[:, d] = some
         return self.restored_prediction(Predictive(*whole))
@@ -209,11 +204,11 @@ class SeriesFuser(WorksOnParts, Fuser):
         # Annotators are compared with the truth that ratings show, of fitted and of other recordings alike.
         mean, _ = self._rated_truth() if self._knows_gold else self._fitted_truth()
         found = [
-            describe_annotators(part.model, data, self._parts(data), mean[:, list(part.dims)], watch)
+            trace_annotators.describe_annotators(part.model, data, self._parts(data), mean[:, list(part.dims)], watch)
             for part, data in ((part, _of(self._data, part)) for part in self.parts_)
         ]
-        whole = side_by_side([part.dims for part in self.parts_], found, len(self.annotators_))
-        return series_annotators(ratings, whole, self.scaling_, self.rate_)
+        whole = trace_annotators.side_by_side([part.dims for part in self.parts_], found, len(self.annotators_))
+        return trace_annotators.series_annotators(ratings, whole, self.scaling_, self.rate_)
 
     def notes(self) -> dict[str, Any]:
         """The annotators' mean delay in seconds, what fixes it, and how far back the filters go, in seconds."""
@@ -225,7 +220,7 @@ class SeriesFuser(WorksOnParts, Fuser):
             "delay_convention": models[0].convention,
             "window": round(window, 6),
             "direction": "gold" if self._knows_gold else "majority",
-            **unit_notes(models, self._scale_of_parts(), self._knows_gold),
+            **trace_annotators.unit_notes(models, self._scale_of_parts(), self._knows_gold),
         }
 
     def _scale_of_parts(self) -> np.ndarray:

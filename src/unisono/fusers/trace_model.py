@@ -15,8 +15,7 @@ import numpy as np
 
 from unisono.errors import DataError
 from unisono.fusers.item_estimation import sum_of_traces
-from unisono.maths.em_loop import EmTrace
-from unisono.maths.gold_slope import Slope
+from unisono.maths import em_loop, gold_slope
 from unisono.maths.series.error_bands import KnownFrames, Spread, band_covariance, no_spread, trace_correlations
 from unisono.maths.series.left_out_traces import Errors, RatingErrors
 from unisono.maths.series.trace_data import Priors, SeriesData, SeriesParams, Structure, lag_kernel
@@ -291,10 +290,10 @@ class Estimated(NamedTuple):
     """What an estimation brings: models, how it went, and the truth of the fitted frames."""
 
     parts: tuple[DimensionModel, ...]
-    trace: EmTrace
+    trace: em_loop.EmTrace
     truth: tuple[np.ndarray, np.ndarray] | None = None  # (sum T, D), (sum T, D, D); None: computed when it is needed
     gold: bool = False  # whether known frames went into that truth
-    slopes: tuple[Slope, ...] = ()  # of gold on the truth fused without it, by dimension
+    slopes: tuple[gold_slope.Slope, ...] = ()  # of gold on the truth fused without it, by dimension
 
 
 def finished(fit: DefaultFit) -> Estimated:

@@ -18,8 +18,7 @@ from unisono.maths.items.annotator_rows import RowPrior
 from unisono.maths.items.bayes_bound import BayesSettings, KnownAnnotators, Targets
 from unisono.maths.items.censored_estep import EndAnswers
 from unisono.maths.items.item_params import ItemParams
-from unisono.tables.answer_scale import Scale
-from unisono.tables.labels import listed, nearest
+from unisono.tables import answer_scale, labels
 from unisono.tables.ratings import Ratings
 
 if TYPE_CHECKING:
@@ -38,7 +37,7 @@ class PriorFit(NamedTuple):
     items: int  # behind the covariance of truths, earlier batches included
     params: ItemParams  # with the newcomer
     scaling: Scaling
-    scale: Scale  # of answers and truth, in the user's units
+    scale: answer_scale.Scale  # of answers and truth, in the user's units
     ends: EndAnswers | None = None  # where answers that are kinds are read as "here or beyond"
 
 
@@ -87,8 +86,8 @@ def absent_annotators(
     """Annotators of the earlier fit who are not among these, if it has the dimensions of the ratings."""
     if dimensions != earlier.dimensions:
         raise DataError(
-            f"{source} has the dimensions {listed(dimensions)}, the fit to start from has "
-            f"{listed(earlier.dimensions)}: they have to be the same, in the same order."
+            f"{source} has the dimensions {labels.listed(dimensions)}, the fit to start from has "
+            f"{labels.listed(earlier.dimensions)}: they have to be the same, in the same order."
         )
     return require_shared_annotators(annotators, source, earlier.annotators)
 
@@ -97,11 +96,11 @@ def require_shared_annotators(annotators: tuple[str, ...], source: str, earlier:
     """Those of an earlier fit who are not among these annotators; a DataError where none of them is."""
     present = set(annotators)
     if present.isdisjoint(earlier):
-        close = [(name, like) for name in annotators if (like := nearest(name, earlier)) is not None]
+        close = [(name, like) for name in annotators if (like := labels.nearest(name, earlier)) is not None]
         alike = f" Is '{close[0][0]}' the earlier '{close[0][1]}'?" if close else ""
         raise DataError(
-            f"{source} has no annotator of the fit to start from, which knows {listed(earlier, 8)}; here "
-            f"there is {listed(annotators, 8)}.{alike} Call them alike, or leave out --start."
+            f"{source} has no annotator of the fit to start from, which knows {labels.listed(earlier, 8)}; here "
+            f"there is {labels.listed(annotators, 8)}.{alike} Call them alike, or leave out --start."
         )
     return tuple(label for label in earlier if label not in present)
 

@@ -23,8 +23,7 @@ from typing import NamedTuple
 
 from unisono.paper.experiment_claims import Chapter, Experiment, Numbers, Settings, Unit, too_small
 from unisono.scale.executors import OnTask, run_tasks
-from unisono.tables.atomic_files import atomic_path, json_text
-from unisono.tables.labels import did_you_mean
+from unisono.tables import atomic_files, labels
 from unisono.version import __version__
 
 EXPERIMENTS = (
@@ -49,7 +48,7 @@ def find_experiments(name: str) -> list[Experiment]:
 def known_name(name: str) -> str:
     """The name itself; ValueError with the nearest name if there is no such experiment."""
     if name not in (*EXPERIMENTS, ALL):
-        hint = did_you_mean(name, [*EXPERIMENTS, ALL])
+        hint = labels.did_you_mean(name, [*EXPERIMENTS, ALL])
         raise ValueError(f"There is no experiment '{name}'.{hint} Experiments: {', '.join(EXPERIMENTS)}; or all.")
     return name
 
@@ -99,7 +98,7 @@ def write_result(path: Path, unit: Unit, result: Numbers, seconds: float) -> Non
     `seconds` of processor time are for whoever wonders where the time goes; they stay out of results.json.
     """
     kept = {"key": unit.key, "settings": unit.settings, "seconds": round(seconds, 2), "result": result}
-    with atomic_path(path) as temporary:
+    with atomic_files.atomic_path(path) as temporary:
         temporary.write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
@@ -158,7 +157,7 @@ def reproduce(
     for one in reports:
         for picture in one.chapter.pictures:
             save_picture(picture, out / "figures")
-    _write(out / "results.json", json_text(results_data(reports, asked), indent=1) + "\n")
+    _write(out / "results.json", atomic_files.json_text(results_data(reports, asked), indent=1) + "\n")
     _write(out / "index.html", page_text(reports, asked))
     return reports
 
@@ -229,5 +228,5 @@ def _report(experiment: Experiment, units: tuple[Unit, ...], out: Path, settings
 
 
 def _write(path: Path, text: str) -> None:
-    with atomic_path(path) as temporary:
+    with atomic_files.atomic_path(path) as temporary:
         temporary.write_text(text, encoding="utf-8")

@@ -18,6 +18,7 @@ import numpy as np
 
 from unisono.collect.stimuli.colours import Pace, make_walk
 from unisono.evaluate.splits import ItemFold
+from unisono.paper import experiment_data, experiment_page, simulation
 from unisono.paper.experiment_claims import (
     Chapter,
     Claim,
@@ -29,20 +30,9 @@ from unisono.paper.experiment_claims import (
     Unit,
     Words,
 )
-from unisono.paper.experiment_data import (
-    DIMENSIONS,
-    Traced,
-    cut,
-    draw_people,
-    file_sums,
-    judged,
-    perceived,
-    require_tables,
-)
-from unisono.paper.experiment_page import score_bars
+from unisono.paper.experiment_data import Traced
 from unisono.paper.experiment_reporting import averaged, bars_over_splits, fold_units, over_folds, races_of, score_table
 from unisono.paper.paper_protocol import DEFAULT, FOLDS, GOLD, INDEPENDENT, JOINT, MEAN, PROTOCOL, race_fold
-from unisono.paper.simulation import lasting_noise
 from unisono.tables.datasets import load_dataset, load_dataset_table
 from unisono.tables.item_table import Clock, ItemTable
 from unisono.tables.ratings import Ratings
@@ -74,14 +64,16 @@ def run_collected(folder: str, sums: Numbers, seed: int, restarts: int, model: s
     truth, features = (read_item_table(place / f"{table}.csv") for table in ("truth", "features"))
     known = align_to(truth, ratings)
     traced = Traced(ratings, _scaled(known, 100.0), align_to(features, ratings, hold=1.0, complete=True))
-    traced = cut(traced, PIECES) if ratings.M < FOLDS else traced
+    traced = experiment_data.cut(traced, PIECES) if ratings.M < FOLDS else traced
     return race_fold(traced, fold, model=model, restarts=restarts, seed=seed)
 
 
 def run_green(seed: int, restarts: int, model: str, fold: int) -> Numbers:
     """One model on one fold of green intensity: one piece of each recording is tested, the next one validates."""
     ratings = load_dataset("green_intensity")
-    traced = cut(Traced(ratings, align_to(load_dataset_table("green_intensity", "reference"), ratings), None), PIECES)
+    traced = experiment_data.cut(
+        Traced(ratings, align_to(load_dataset_table("green_intensity", "reference"), ratings), None), PIECES
+    )
 
     def pieces(*which: int) -> tuple[str, ...]:
         return tuple(f"{item}/{piece % PIECES + 1}" for item in ratings.items for piece in which)
@@ -93,7 +85,7 @@ def run_green(seed: int, restarts: int, model: str, fold: int) -> Numbers:
 def simulate_traces(seed: int, videos: int, seconds: float, annotators: int) -> Traced:
     """Everybody traces every video, on a scale from 0 to 1; features are what the screen showed."""
     rng = np.random.default_rng(seed)
-    people = draw_people(annotators, rng)
+    people = experiment_data.draw_people(annotators, rng)
     names = [f"video{m + 1}" for m in range(videos)]
     walks = [make_walk(name, seconds, RATE, PACE, seed) for name in names]
     T = len(walks[0].saturation)
@@ -104,9 +96,9 @@ def simulate_traces(seed: int, videos: int, seconds: float, annotators: int) -> 
         known.append(truth)
         shown.append(rgb)
         for k in range(annotators):
-            seen = perceived(rgb, truth, people.effect[k])
+            seen = experiment_data.perceived(rgb, truth, people.effect[k])
             late = np.maximum(np.arange(T) - round(people.delay[k] * RATE), 0)
-            values.append(judged(seen[late], people, k, lasting_noise((T, 2), LASTING, rng)))
+            values.append(experiment_data.judged(seen[late], people, k, simulation.lasting_noise((T, 2), LASTING, rng)))
     clock, length = Clock(RATE, np.zeros(videos)), np.full(videos, T)
     ratings = Ratings.from_judgements(
         np.concatenate(values) / 100,
@@ -114,14 +106,14 @@ def simulate_traces(seed: int, videos: int, seconds: float, annotators: int) -> 
         np.tile(np.arange(annotators), videos),
         items=names,
         annotators=[f"annotator{k + 1}" for k in range(annotators)],
-        dimensions=DIMENSIONS,
+        dimensions=experiment_data.DIMENSIONS,
         length=length,
         clock=clock,
         source="simulated traces",
     )
     tables = [
         ItemTable.from_rows(np.concatenate(rows), items=names, columns=columns, length=length, clock=clock)
-        for rows, columns in ((known, DIMENSIONS), (shown, ("red", "green", "blue")))
+        for rows, columns in ((known, experiment_data.DIMENSIONS), (shown, ("red", "green", "blue")))
     ]
     return Traced(ratings, _scaled(tables[0], 100.0), tables[1])
 
@@ -132,8 +124,8 @@ def units(settings: Settings) -> list[Unit]:
     common = {"seed": settings.seed, "restarts": restarts}
     folder = settings.data.get(NAME)
     if folder is not None:
-        require_tables(folder, TABLES)
-        given = common | {"folder": str(folder), "sums": file_sums(folder, TABLES)}
+        experiment_data.require_tables(folder, TABLES)
+        given = common | {"folder": str(folder), "sums": experiment_data.file_sums(folder, TABLES)}
         found = fold_units("colours", run_collected, given, FOLDS, PROTOCOL)
     else:
         size = (
@@ -150,15 +142,21 @@ def report(settings: Settings, results: Mapping[str, Numbers]) -> Chapter:
     colours, green = races_of("colours", results), races_of("green", results, GREEN)
     source = "traces gathered with the collection tool" if human else "simulated annotators"
     said = Words(NAME, source=source, rate=RATE)
-    pictures = [Picture(NAME, said("bars"), lambda: score_bars(bars_over_splits(colours, DIMENSIONS, PROTOCOL)))]
-    tables = [score_table(said("scores"), colours, DIMENSIONS, PROTOCOL)]
+    pictures = [
+        Picture(
+            NAME,
+            said("bars"),
+            lambda: experiment_page.score_bars(bars_over_splits(colours, experiment_data.DIMENSIONS, PROTOCOL)),
+        )
+    ]
+    tables = [score_table(said("scores"), colours, experiment_data.DIMENSIONS, PROTOCOL)]
     if green:
         tables.append(score_table(said("green_scores"), green, ("green",), GREEN))
         pictures.append(
             Picture(
                 "series-green-intensity",
                 said("green_bars"),
-                lambda: score_bars(bars_over_splits(green, ("green",), GREEN)),
+                lambda: experiment_page.score_bars(bars_over_splits(green, ("green",), GREEN)),
             )
         )
     return Chapter(
@@ -166,7 +164,7 @@ def report(settings: Settings, results: Mapping[str, Numbers]) -> Chapter:
         tables=tuple(tables),
         pictures=tuple(pictures),
         claims=_claims(said, colours),
-        summary={"colours": averaged(colours, DIMENSIONS, PROTOCOL)}
+        summary={"colours": averaged(colours, experiment_data.DIMENSIONS, PROTOCOL)}
         | ({"green": averaged(green, ("green",), GREEN)} if green else {}),
     )
 

@@ -15,16 +15,8 @@ from typing import Any
 import numpy as np
 
 from unisono.errors import ConvergenceWarning, taken
+from unisono.evaluate import cross_validation, iteration_selection, splits
 from unisono.evaluate.cross_validation import GOLD as GOLD_SUFFIX
-from unisono.evaluate.cross_validation import (
-    METRICS,
-    Entrant,
-    cross_validate_models,
-    fold_data,
-    run_fold,
-)
-from unisono.evaluate.iteration_selection import Choice, Labelled, last_state, select
-from unisono.evaluate.splits import ItemFold, item_folds
 from unisono.fusers import Fuser, make_fuser
 from unisono.maths.metrics import best_switch, ccc, complete_pairs, paired_t, pearson
 from unisono.paper.experiment_claims import ALPHA, Numbers
@@ -52,11 +44,15 @@ METRIC_NAMES = {"ccc": "CCC", "pearson": "Pearson"}
 def race(ratings: Ratings, reference: ItemTable, *, features: ItemTable | None, seed: int) -> Numbers:
     """Test scores of every model, what was chosen in each fold, and all pairwise tests."""
     fusers = {name: protocol_fuser(name) for name in PROTOCOL}
-    found = cross_validate_models(ratings, reference, models=fusers, features=features, folds=FOLDS, seed=seed)
+    found = cross_validation.cross_validate_models(
+        ratings, reference, models=fusers, features=features, folds=FOLDS, seed=seed
+    )
     plain = found.to_dict()
     return {
         "scores": {
-            model["model"]: {row["name"]: {metric: row[metric] for metric in METRICS} for row in model["dimensions"]}
+            model["model"]: {
+                row["name"]: {metric: row[metric] for metric in cross_validation.METRICS} for row in model["dimensions"]
+            }
             for model in plain["models"]
         },
         "folds": {model["model"]: [_listed(fold) for fold in model["folds"]] for model in plain["models"]},
@@ -149,23 +145,23 @@ def average_matrices(
 ) -> Numbers:
     """The mean F_k over annotators with training ratings, one per fold; dimensions named on validation items."""
     found = []
-    for part in item_folds(truth.items, folds, np.random.default_rng(seed)):
+    for part in splits.item_folds(truth.items, folds, np.random.default_rng(seed)):
         labels = truth.select_items(part.validation)
-        validation = Labelled(ratings.select_items(list(part.validation)), labels, features)
+        validation = iteration_selection.Labelled(ratings.select_items(list(part.validation)), labels, features)
         train = ratings.select_items(list(part.train))
         fuser = protocol_fuser(model)
         with taken(ConvergenceWarning):
             if model == GOLD:
                 fuser.fit(ratings.select_items([*part.train, *part.validation]), features, labels)
-                choice = last_state([fuser], validation)[0]
+                choice = iteration_selection.last_state([fuser], validation)[0]
             else:
-                choice = select([fuser], train, features, validation)[0]
+                choice = iteration_selection.select([fuser], train, features, validation)[0]
         seen = np.unique(train.annotator_of)
         found.append(matrices_of(choice)[seen].mean(axis=0).tolist())
     return {"F": found}
 
 
-def matrices_of(choice: Choice) -> np.ndarray:
+def matrices_of(choice: iteration_selection.Choice) -> np.ndarray:
     """(K, D, D) annotator matrices from the truth with its dimensions put right to ratings, in the user's units."""
     fuser, switch = choice.fuser, choice.pick.switch
     scale = fuser.scaling_.scale
@@ -173,20 +169,20 @@ def matrices_of(choice: Choice) -> np.ndarray:
     return np.asarray(fuser.parameters().F[:, :, switch.order] * switch.sign * scale[:, None] / scale[None, :])
 
 
-def random_fold(items: Sequence[str], fold: int, seed: int) -> ItemFold:
+def random_fold(items: Sequence[str], fold: int, seed: int) -> splits.ItemFold:
     """One round of the folds that everybody draws from this seed."""
-    return item_folds(tuple(items), FOLDS, np.random.default_rng(seed))[fold]
+    return splits.item_folds(tuple(items), FOLDS, np.random.default_rng(seed))[fold]
 
 
-def race_fold(traced: Traced, part: ItemFold | int, *, model: str, restarts: int = 20, seed: int = 0) -> Numbers:
+def race_fold(traced: Traced, part: splits.ItemFold | int, *, model: str, restarts: int = 20, seed: int = 0) -> Numbers:
     """One model on one fold, or that number of the random ones: what was chosen, how the test recordings came out."""
     ratings, reference, features = traced
     if isinstance(part, int):
         part = random_fold(reference.items, part, seed)
-    fold = fold_data(ratings, reference, features, part)
+    fold = cross_validation.fold_data(ratings, reference, features, part)
     fuser = series_fuser(model, restarts, seed)
-    entrant = Entrant(model, (fuser,), model.endswith(GOLD_SUFFIX))
-    value, picks = run_fold(entrant, fold, True)
+    entrant = cross_validation.Entrant(model, (fuser,), model.endswith(GOLD_SUFFIX))
+    value, picks = cross_validation.run_fold(entrant, fold, True)
     truth = reference.select_items(part.test)
     tried = fuser.candidates(fold.train)
     widths = [getattr(tried[pick.candidate], "width", None) for pick in picks]

@@ -13,19 +13,8 @@ import numpy as np
 from unisono.errors import ConvergenceWarning, DataError, taken
 from unisono.evaluate.splits import judgement_folds
 from unisono.fusers import make_fuser
-from unisono.report.plot_style import (
-    ANSWERS,
-    DIMENSIONS,
-    ESTIMATE,
-    MEAN,
-    MOST,
-    SINGLE,
-    Result,
-    axes_for,
-    colour_bar,
-    legend_above,
-    place_of,
-)
+from unisono.report import plot_style
+from unisono.report.plot_style import Result
 from unisono.tables.ratings import Ratings
 
 if TYPE_CHECKING:
@@ -48,7 +37,7 @@ def bland_altman(
 
     Limits are the mean difference and 1.96 standard deviations either way (Bland and Altman, 1986).
     """
-    d = place_of(dimension, result.fused.dimensions, "dimension")
+    d = plot_style.place_of(dimension, result.fused.dimensions, "dimension")
     if (one is None) != (other is None):
         raise DataError("Name two annotators, or none for the estimate beside the plain mean.")
     if one is None or other is None:
@@ -62,11 +51,11 @@ def bland_altman(
     if known.sum() < 2:
         raise DataError(f"{names[0]} and {names[1]} have fewer than two items in common.")
     middle, apart = ((first + second) / 2)[known], (first - second)[known]
-    axes = axes_for(ax, 2.4)
-    axes.plot(middle, apart, "o", ms=2.5, color=ESTIMATE, alpha=0.5, mew=0)
+    axes = plot_style.axes_for(ax, 2.4)
+    axes.plot(middle, apart, "o", ms=2.5, color=plot_style.ESTIMATE, alpha=0.5, mew=0)
     spread = LIMITS * apart.std(ddof=1)
     for at, style in ((apart.mean(), "-"), (apart.mean() - spread, "--"), (apart.mean() + spread, "--")):
-        axes.axhline(at, ls=style, lw=0.9, color=MEAN)
+        axes.axhline(at, ls=style, lw=0.9, color=plot_style.MEAN)
         axes.annotate(f"{at:.2g}", (1.0, at), xycoords=("axes fraction", "data"), fontsize=6.5, va="center")
     axes.set_xlabel(f"{result.fused.dimensions[d]}, mean of {names[0]} and {names[1]}")
     axes.set_ylabel(f"{names[0]} less {names[1]}")
@@ -75,7 +64,7 @@ def bland_altman(
 
 def _answers_by(ratings: Ratings, name: str, d: int) -> np.ndarray:
     """The answers of one annotator: (M,) of items, or at every frame of all recordings."""
-    k = place_of(name, ratings.annotators, "annotator")
+    k = plot_style.place_of(name, ratings.annotators, "annotator")
     own = np.flatnonzero(ratings.annotator_of == k)
     found = np.full(int(ratings.length.sum()), np.nan)
     first = np.cumsum(ratings.length) - ratings.length
@@ -93,7 +82,7 @@ def calibration(
     The model is fitted `folds` times, each time without a part of the ratings.
     """
     ratings = _of_items(result, "Predictions of traces are compared by `unisono compare`.")
-    d = place_of(dimension, result.fused.dimensions, "dimension")
+    d = plot_style.place_of(dimension, result.fused.dimensions, "dimension")
     fold_of = judgement_folds(ratings, folds, np.random.default_rng(seed))
     expected = np.full(ratings.J, np.nan)
     for fold in range(folds):
@@ -108,13 +97,13 @@ def calibration(
     groups = [group for group in np.array_split(order, GROUPS) if len(group) > 1]
     x, y = (np.array([values[group].mean() for group in groups]) for values in (guess, answer))
     error = np.array([1.96 * answer[group].std(ddof=1) / np.sqrt(len(group)) for group in groups])
-    axes = axes_for(ax, 2.6)
+    axes = plot_style.axes_for(ax, 2.6)
     ends = [min(x.min(), y.min()), max(x.max(), y.max())]
-    axes.plot(ends, ends, color=SINGLE, lw=0.8, label="as predicted")
-    axes.errorbar(x, y, yerr=error, fmt="o", ms=3.5, lw=1, color=ESTIMATE, label="held-out answers")
+    axes.plot(ends, ends, color=plot_style.SINGLE, lw=0.8, label="as predicted")
+    axes.errorbar(x, y, yerr=error, fmt="o", ms=3.5, lw=1, color=plot_style.ESTIMATE, label="held-out answers")
     axes.set_xlabel(f"predicted {result.fused.dimensions[d]}")
     axes.set_ylabel("answered, mean of a tenth")
-    legend_above(axes)
+    plot_style.legend_above(axes)
     return axes
 
 
@@ -144,19 +133,19 @@ def residuals(result: Result, dimension: str | None = None, *, ax: Axes | None =
     A line that is not flat shows what the model leaves out.
     """
     ratings = result.ratings
-    d = place_of(dimension, result.fused.dimensions, "dimension")
+    d = plot_style.place_of(dimension, result.fused.dimensions, "dimension")
     left = _left_over(result, d)
     x = _seconds(ratings) if ratings.is_series else result.fused.mean[ratings.item_of, d]
     known = ~np.isnan(left)
-    axes = axes_for(ax, 2.2)
+    axes = plot_style.axes_for(ax, 2.2)
     few = np.random.default_rng(0).permutation(np.flatnonzero(known))[:5000]  # more would be one blot
-    axes.plot(x[few], left[few], ".", ms=1.5, color=SINGLE, alpha=0.5, mew=0, rasterized=True)
-    axes.plot(*_running(x[known], left[known]), "-o", ms=2, lw=1.2, color=ESTIMATE, label="mean")
-    axes.axhline(0.0, color=SINGLE, lw=0.6, zorder=0)
+    axes.plot(x[few], left[few], ".", ms=1.5, color=plot_style.SINGLE, alpha=0.5, mew=0, rasterized=True)
+    axes.plot(*_running(x[known], left[known]), "-o", ms=2, lw=1.2, color=plot_style.ESTIMATE, label="mean")
+    axes.axhline(0.0, color=plot_style.SINGLE, lw=0.6, zorder=0)
     name = result.fused.dimensions[d]
     axes.set_xlabel("seconds" if ratings.is_series else f"estimated {name}")
     axes.set_ylabel(f"residual of {name}")
-    legend_above(axes)
+    plot_style.legend_above(axes)
     return axes
 
 
@@ -180,7 +169,7 @@ def drift(
     `most` annotators are drawn who change most.
     """
     ratings = result.ratings
-    d = place_of(dimension, result.fused.dimensions, "dimension")
+    d = plot_style.place_of(dimension, result.fused.dimensions, "dimension")
     if ratings.is_series:
         when, who = _seconds(ratings), np.repeat(ratings.annotator_of, ratings.length[ratings.item_of])
     else:
@@ -189,13 +178,13 @@ def drift(
     known = ~np.isnan(left) & ~np.isnan(when)
     lines = {k: _running(when[known & (who == k)], left[known & (who == k)]) for k in np.unique(who[known]).tolist()}
     change = {k: float(np.ptp(y[[0, -1]])) for k, (_, y) in lines.items()}
-    axes = axes_for(ax, 2.2)
-    for i, k in enumerate(sorted(change, key=lambda k: -change[k])[: min(most, len(DIMENSIONS))]):
-        axes.plot(*lines[k], lw=1, color=DIMENSIONS[i], label=ratings.annotators[k])
-    axes.axhline(0.0, color=SINGLE, lw=0.6, zorder=0)
+    axes = plot_style.axes_for(ax, 2.2)
+    for i, k in enumerate(sorted(change, key=lambda k: -change[k])[: min(most, len(plot_style.DIMENSIONS))]):
+        axes.plot(*lines[k], lw=1, color=plot_style.DIMENSIONS[i], label=ratings.annotators[k])
+    axes.axhline(0.0, color=plot_style.SINGLE, lw=0.6, zorder=0)
     axes.set_xlabel("seconds" if ratings.is_series else "order of the items")
     axes.set_ylabel(f"residual of {result.fused.dimensions[d]}")
-    legend_above(axes, columns=2)
+    plot_style.legend_above(axes, columns=2)
     return axes
 
 
@@ -207,7 +196,7 @@ def _shown_at(ratings: Ratings, order: Sequence[str] | Mapping[str, float] | Non
     return np.array([when.get(item, np.nan) for item in ratings.items], dtype=float)
 
 
-def overlap(result: Result, *, most: int = MOST, ax: Axes | None = None) -> Axes:
+def overlap(result: Result, *, most: int = plot_style.MOST, ax: Axes | None = None) -> Axes:
     """Annotators on a circle, joined by lines that are the thicker the more items they both rated.
 
     Those with most ratings are drawn where there are more than `most`; colours tell reliability, where it is known.
@@ -220,11 +209,13 @@ def overlap(result: Result, *, most: int = MOST, ax: Axes | None = None) -> Axes
     both = rated[:, shown].T @ rated[:, shown]
     angle = 2 * np.pi * np.arange(len(shown)) / len(shown)
     x, y = np.sin(angle), np.cos(angle)
-    axes = axes_for(ax, 3.2)
+    axes = plot_style.axes_for(ax, 3.2)
     widest = max(float(np.triu(both, 1).max(initial=0.0)), 1.0)
     for a in range(len(shown)):
         for b in np.flatnonzero(both[a, :a]).tolist():
-            axes.plot(x[[a, b]], y[[a, b]], color=SINGLE, lw=0.2 + 2.5 * both[a, b] / widest, alpha=0.6, zorder=1)
+            axes.plot(
+                x[[a, b]], y[[a, b]], color=plot_style.SINGLE, lw=0.2 + 2.5 * both[a, b] / widest, alpha=0.6, zorder=1
+            )
     with np.errstate(invalid="ignore"):
         told = np.where(np.isfinite(found.reliability), found.reliability, 0.0).mean(axis=1)[shown]
     size = 12 + 60 * given[shown] / given.max()
@@ -239,7 +230,7 @@ def overlap(result: Result, *, most: int = MOST, ax: Axes | None = None) -> Axes
     axes.margins(0.4)
     if len(shown) < ratings.K:
         axes.set_title(f"{len(shown)} of {ratings.K} annotators, those with most ratings", fontsize=7)
-    colour_bar(axes, dots, f"reliability; thickest line {widest:.0f} in common")
+    plot_style.colour_bar(axes, dots, f"reliability; thickest line {widest:.0f} in common")
     return axes
 
 
@@ -251,7 +242,7 @@ def posterior_check(
     Where bars leave the band the model does not describe how people answer.
     """
     ratings = result.ratings
-    d = place_of(dimension, result.fused.dimensions, "dimension")
+    d = plot_style.place_of(dimension, result.fused.dimensions, "dimension")
     answer = ratings.value[:, d]
     known = ~np.isnan(answer)
     predicted = result.fuser.predict_ratings(ratings)
@@ -264,13 +255,13 @@ def posterior_check(
         drawn = np.clip(rng.normal(mean, sd), low, high)
         counts.append(np.histogram(np.round(drawn) if whole else drawn, edges)[0])
     band = np.quantile(counts, [0.05, 0.95], axis=0)
-    axes = axes_for(ax, 2.0)
+    axes = plot_style.axes_for(ax, 2.0)
     middle, width = (edges[1:] + edges[:-1]) / 2, np.diff(edges)
     axes.bar(middle, np.histogram(answer[known], edges)[0], 0.9 * width, color="#C8D6E2", label="answers")
-    axes.vlines(middle, *band, color=MEAN, lw=2, label="the model's, 90 % of draws")
+    axes.vlines(middle, *band, color=plot_style.MEAN, lw=2, label="the model's, 90 % of draws")
     axes.set_xlabel(result.fused.dimensions[d])
     axes.set_ylabel("answers")
-    legend_above(axes)
+    plot_style.legend_above(axes)
     return axes
 
 
@@ -291,15 +282,15 @@ def confusion(
         raise DataError("There are no categories here: fuse a table that has some, or name them with categories=.")
     fused = chosen.fused
     one = fused.dimensions[
-        place_of(dimension, tuple(each.name for each in fused.dimensions), "dimension of categories")
+        plot_style.place_of(dimension, tuple(each.name for each in fused.dimensions), "dimension of categories")
     ]
     if annotator is None:
         count = one.confused.sum(axis=0)
         shown = count / np.maximum(count.sum(axis=1, keepdims=True), 1e-12)
     else:
-        shown = one.confusion[place_of(annotator, tuple(fused.annotators), "annotator")]
-    axes = axes_for(ax, 2.6)
-    image = axes.imshow(shown, cmap=ANSWERS, vmin=0, vmax=1)
+        shown = one.confusion[plot_style.place_of(annotator, tuple(fused.annotators), "annotator")]
+    axes = plot_style.axes_for(ax, 2.6)
+    image = axes.imshow(shown, cmap=plot_style.ANSWERS, vmin=0, vmax=1)
     for c, row in enumerate(shown):
         for e, value in enumerate(row):
             if value >= 0.005:
@@ -316,5 +307,5 @@ def confusion(
     axes.set_yticks(range(len(one.classes)), one.classes, fontsize=6.5)
     axes.set_xlabel("answer" if annotator is None else f"answer of {annotator}")
     axes.set_ylabel("true class")
-    colour_bar(axes, image, "probability")
+    plot_style.colour_bar(axes, image, "probability")
     return axes

@@ -42,6 +42,7 @@ from unisono.evaluate.leaderboard_results import Leaderboard
 from unisono.evaluate.pair_agreement import most_compared, win_shares
 from unisono.fusers import make_fuser
 from unisono.fusers.fusion_results import by_reliability
+from unisono.report import plot_style
 from unisono.report.checking_plots import (
     bland_altman,
     calibration,
@@ -51,20 +52,7 @@ from unisono.report.checking_plots import (
     posterior_check,
     residuals,
 )
-from unisono.report.plot_style import (
-    DIMENSIONS,
-    DIVERGING,
-    ESTIMATE,
-    MEAN,
-    MOST,
-    SINGLE,
-    Result,
-    axes_for,
-    colour_bar,
-    legend_above,
-    place_of,
-    subplots,
-)
+from unisono.report.plot_style import Result
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -81,12 +69,12 @@ def agreement(
         estimate = estimate_of(found.fuser, found.fused)
         found = measure_agreement(found.ratings, drawing=Drawing(draws, 0.95, 0), estimate=estimate)
     rows = [(one, name) for one in found.dimensions for name in figures]
-    axes = axes_for(ax, 0.5 + 0.17 * len(rows))
+    axes = plot_style.axes_for(ax, 0.5 + 0.17 * len(rows))
     for y, (one, name) in enumerate(rows):
         value = one.figures[name]
         if np.isfinite(value.low):
-            axes.hlines(y, value.low, value.high, color=ESTIMATE, alpha=0.4, lw=2)
-        axes.plot([value.value], [y], "o", color=ESTIMATE, ms=3.5)
+            axes.hlines(y, value.low, value.high, color=plot_style.ESTIMATE, alpha=0.4, lw=2)
+        axes.plot([value.value], [y], "o", color=plot_style.ESTIMATE, ms=3.5)
     axes.set_yticks(range(len(rows)), [f"{one.name}, {name}" for one, name in rows], fontsize=6)
     axes.set_ylim(len(rows) - 0.4, -0.6)
     axes.set_xlim(right=1.02)
@@ -99,13 +87,13 @@ def leaderboard(found: Leaderboard, dimension: str | None = None, *, ax: Axes | 
 
     Takes the result of `un.leaderboard`.
     """
-    d = place_of(dimension, found.dimensions, "dimension")
+    d = plot_style.place_of(dimension, found.dimensions, "dimension")
     table = found.system_columns()
     rows = [i for i, name in enumerate(table["dimension"]) if name == found.dimensions[d]]
     mean, low, high = (np.array([table[name][i] for i in rows]) for name in ("mean", "low", "high"))
-    axes = axes_for(ax, 0.8 + 0.17 * len(rows))
+    axes = plot_style.axes_for(ax, 0.8 + 0.17 * len(rows))
     place = -np.arange(len(rows))
-    axes.errorbar(mean, place, xerr=[mean - low, high - mean], fmt="o", ms=3.5, lw=1, color=ESTIMATE)
+    axes.errorbar(mean, place, xerr=[mean - low, high - mean], fmt="o", ms=3.5, lw=1, color=plot_style.ESTIMATE)
     axes.set_yticks(place, [table["system"][i] for i in rows])
     axes.set_xlabel(f"{found.dimensions[d]} (mean, {found.level:.0%} interval)")
     ranks = axes.secondary_yaxis("right")
@@ -126,16 +114,16 @@ def wins(result: Any, dimension: str | None = None, *, most: int = 20, ax: Axes 
     compared = getattr(result, "comparisons", None)
     if compared is None:
         raise DataError("Wins are of comparisons: draw those of un.fuse(comparisons=...).")
-    d = place_of(dimension, compared.dimensions, "dimension")
+    d = plot_style.place_of(dimension, compared.dimensions, "dimension")
     fused, of = result.fused, min(d, len(result.fused.dimensions) - 1)
     place = {item: m for m, item in enumerate(fused.items)}
     items = most_compared(compared, fused.mean[[place[item] for item in compared.items], of], most)
-    axes = axes_for(ax, 0.9 + 0.14 * len(items))
-    drawn = axes.imshow(win_shares(compared, d, items), cmap=DIVERGING, vmin=0, vmax=1)
+    axes = plot_style.axes_for(ax, 0.9 + 0.14 * len(items))
+    drawn = axes.imshow(win_shares(compared, d, items), cmap=plot_style.DIVERGING, vmin=0, vmax=1)
     names = [compared.items[m] for m in items]
     axes.set_yticks(range(len(names)), names, fontsize=6)
     axes.set_xticks(range(len(names)), names, fontsize=6, rotation=90)
-    colour_bar(axes, drawn, f"wins of the row on {compared.dimensions[d]}")
+    plot_style.colour_bar(axes, drawn, f"wins of the row on {compared.dimensions[d]}")
     return axes
 
 
@@ -144,8 +132,8 @@ def objective(result: Result, *, ax: Axes | None = None) -> Axes:
     values = result.fuser.trace_.objective
     if not len(values):
         raise DataError("An average has no objective: nothing was iterated.")
-    axes = axes_for(ax, 1.8)
-    axes.plot(np.arange(1, len(values) + 1), values, "-o", color=ESTIMATE, ms=2, lw=1)
+    axes = plot_style.axes_for(ax, 1.8)
+    axes.plot(np.arange(1, len(values) + 1), values, "-o", color=plot_style.ESTIMATE, ms=2, lw=1)
     axes.set_xlabel("iteration")
     axes.set_ylabel("objective")
     return axes
@@ -157,7 +145,9 @@ MOST_LABELLED = 6  # dimensions whose names fit beside a matrix
 VISIBLE = 0.01  # of the largest weight: beyond the last weight that can be seen a filter is not drawn
 
 
-def annotators(result: Result, figure: str = "reliability", *, most: int = MOST, ax: Axes | None = None) -> Axes:
+def annotators(
+    result: Result, figure: str = "reliability", *, most: int = plot_style.MOST, ax: Axes | None = None
+) -> Axes:
     """One figure of every annotator with its 90 % interval, a colour per dimension, the most reliable at the top."""
     found = result.described
     if figure not in ANNOTATOR_FIGURES or getattr(found, figure) is None:
@@ -167,22 +157,22 @@ def annotators(result: Result, figure: str = "reliability", *, most: int = MOST,
     if len(order) > most:
         order = np.concatenate([order[: most // 2], order[-(most - most // 2) :]])
     values = getattr(found, figure)
-    axes = axes_for(ax, 0.7 + 0.16 * len(order))
+    axes = plot_style.axes_for(ax, 0.7 + 0.16 * len(order))
     y = np.arange(len(order))
     D = len(found.dimensions)
     for d, name in enumerate(found.dimensions):
         shift = 0.0 if D == 1 else 0.5 * (d / (D - 1) - 0.5)
-        colour = DIMENSIONS[d % len(DIMENSIONS)]
+        colour = plot_style.DIMENSIONS[d % len(plot_style.DIMENSIONS)]
         if found.ends is not None and figure in found.ends:
             axes.hlines(y + shift, *(end[order, d] for end in found.ends[figure]), color=colour, lw=0.7, alpha=0.6)
         axes.plot(values[order, d], y + shift, "o", ms=3, color=colour, label=name)
     if figure in IDEAL:
-        axes.axvline(IDEAL[figure], color=SINGLE, lw=0.6, zorder=0)
+        axes.axvline(IDEAL[figure], color=plot_style.SINGLE, lw=0.6, zorder=0)
     axes.set_yticks(y, [found.annotators[k] for k in order], fontsize=6)
     axes.set_ylim(len(order) - 0.4, -0.6)
     axes.set_xlabel(f"{figure}, seconds" if figure == "delay" else figure)
-    if 1 < D <= len(DIMENSIONS):
-        legend_above(axes)
+    if 1 < D <= len(plot_style.DIMENSIONS):
+        plot_style.legend_above(axes)
     return axes
 
 
@@ -195,11 +185,11 @@ def matrices(
     """
     found = result.described
     names = list(annotators) if annotators is not None else [found.annotators[k] for k in by_reliability(found)]
-    places = [place_of(name, found.annotators, "annotator") for name in names[:most]]
+    places = [plot_style.place_of(name, found.annotators, "annotator") for name in names[:most]]
     if axes is None:
         columns = min(len(places), 4)
         rows = -(-len(places) // columns)
-        axes = subplots(rows, columns, figsize=(0.9 * columns, 1.05 * rows + 0.2), squeeze=False)
+        axes = plot_style.subplots(rows, columns, figsize=(0.9 * columns, 1.05 * rows + 0.2), squeeze=False)
         figure = axes[0, 0].figure
         figure.supxlabel("truth", fontsize=7)
         figure.supylabel("answer", fontsize=7)
@@ -207,7 +197,7 @@ def matrices(
             figure.suptitle(f"{len(places)} of {len(names)} annotators, the most reliable", fontsize=7)
     panels = np.asarray(axes, dtype=object).ravel()
     for panel, k in zip(panels, places, strict=False):
-        image = panel.imshow(found.leakage[k] + np.diag(found.gain[k]), cmap=DIVERGING, vmin=-1.5, vmax=1.5)
+        image = panel.imshow(found.leakage[k] + np.diag(found.gain[k]), cmap=plot_style.DIVERGING, vmin=-1.5, vmax=1.5)
         panel.set_title(found.annotators[k], fontsize=7)
         panel.set_xticks([])
         panel.set_yticks([])
@@ -215,7 +205,7 @@ def matrices(
         panels[0].set_yticks(range(len(found.dimensions)), found.dimensions, fontsize=5)
     for panel in panels[len(places) :]:
         panel.set_axis_off()
-    colour_bar(list(panels), image, "change of the answer\nper unit of truth")
+    plot_style.colour_bar(list(panels), image, "change of the answer\nper unit of truth")
     return panels[: len(places)]
 
 
@@ -224,20 +214,22 @@ def filters(result: Result, dimension: str | None = None, *, ax: Axes | None = N
     fused, found = result.fused, result.described
     if fused.clock is None:
         raise DataError("Ratings of items have no filters: filters are for traces.")
-    d = place_of(dimension, fused.dimensions, "dimension")
+    d = plot_style.place_of(dimension, fused.dimensions, "dimension")
     weights = _filters(result, d)
     if weights is None:
         raise DataError("This model has no filters in time: fuse with the model 'auto', 'joint' or 'paper-joint'.")
-    axes = axes_for(ax, 2.0)
+    axes = plot_style.axes_for(ax, 2.0)
     seconds = np.arange(weights.shape[1]) / fused.clock.rate
     for k, row in enumerate(weights):
-        axes.plot(seconds, row, lw=0.8, color=DIMENSIONS[k % len(DIMENSIONS)], label=found.annotators[k])
+        axes.plot(
+            seconds, row, lw=0.8, color=plot_style.DIMENSIONS[k % len(plot_style.DIMENSIONS)], label=found.annotators[k]
+        )
     reach = np.flatnonzero((np.abs(weights) > VISIBLE * np.abs(weights).max()).any(axis=0))
     axes.set_xlim(0.0, seconds[min(int(reach[-1]) + 2, len(seconds) - 1)] if len(reach) else seconds[-1])
     axes.set_xlabel("seconds before the answer")
     axes.set_ylabel(f"weight of the true {fused.dimensions[d]}")
-    if len(weights) <= len(DIMENSIONS):
-        legend_above(axes)
+    if len(weights) <= len(plot_style.DIMENSIONS):
+        plot_style.legend_above(axes)
     return axes
 
 
@@ -269,25 +261,25 @@ def truth(
     fused = result.fused
     if fused.clock is not None:
         raise DataError("These are traces: draw them with plot.traces(result, recording).")
-    d = place_of(dimension, fused.dimensions, "dimension")
+    d = plot_style.place_of(dimension, fused.dimensions, "dimension")
     order = np.argsort(-fused.mean[:, d], kind="stable")
     if items is not None:
-        chosen = [place_of(str(item), fused.items, "item") for item in items]
+        chosen = [plot_style.place_of(str(item), fused.items, "item") for item in items]
         order = order[np.isin(order, chosen)]
     elif len(order) > most:
         order = order[np.linspace(0, len(order) - 1, most).round().astype(int)]
     low, high = fused.interval()
-    axes = axes_for(ax, 0.6 + ROW * len(order))
+    axes = plot_style.axes_for(ax, 0.6 + ROW * len(order))
     y = np.arange(len(order))
-    axes.hlines(y, low[order, d], high[order, d], color=ESTIMATE, alpha=0.4, lw=2)
+    axes.hlines(y, low[order, d], high[order, d], color=plot_style.ESTIMATE, alpha=0.4, lw=2)
     if not hasattr(result, "comparisons"):  # which have no mean
         mean = make_fuser("mean", series=False).fit(result.ratings).fuse().mean[:, d]
-        axes.plot(mean[order], y, "o", mfc="none", mec=MEAN, ms=3, label="mean")
-    axes.plot(fused.mean[order, d], y, "o", color=ESTIMATE, ms=3, label="estimate, 90 % interval")
+        axes.plot(mean[order], y, "o", mfc="none", mec=plot_style.MEAN, ms=3, label="mean")
+    axes.plot(fused.mean[order, d], y, "o", color=plot_style.ESTIMATE, ms=3, label="estimate, 90 % interval")
     axes.set_yticks(y, [fused.items[m] for m in order], fontsize=6)
     axes.set_ylim(len(order) - 0.4, -0.6)
     axes.set_xlabel(fused.dimensions[d])
-    legend_above(axes)
+    plot_style.legend_above(axes)
     return axes
 
 
@@ -303,23 +295,29 @@ def traces(
     fused, ratings = result.fused, result.ratings
     if fused.clock is None:
         raise DataError("These are ratings of items: draw them with plot.truth(result, dimension).")
-    m = place_of(recording, fused.items, "recording")
-    d = place_of(dimension, fused.dimensions, "dimension")
+    m = plot_style.place_of(recording, fused.items, "recording")
+    d = plot_style.place_of(dimension, fused.dimensions, "dimension")
     first = int(fused.length[:m].sum())
     own = slice(first, first + int(fused.length[m]))
     time = fused.clock.start[m] + np.arange(int(fused.length[m])) / fused.clock.rate
     low, high = fused.interval()
     mean = make_fuser("mean", series=True).fit(ratings).fuse().mean
-    axes = axes_for(ax, 2.0)
+    axes = plot_style.axes_for(ax, 2.0)
     for j in range(int(ratings.item_ptr[m]), int(ratings.item_ptr[m + 1])):
-        axes.plot(time, ratings.value[ratings.offset[j] : ratings.offset[j + 1], d], color=SINGLE, lw=0.4, alpha=0.7)
-    axes.fill_between(time, low[own, d], high[own, d], color=ESTIMATE, alpha=0.25, lw=0)
-    axes.plot(time, mean[own, d], "--", color=MEAN, lw=0.8, label="mean")
-    axes.plot(time, fused.mean[own, d], color=ESTIMATE, lw=1.2, label="estimate, 90 % band")
+        axes.plot(
+            time,
+            ratings.value[ratings.offset[j] : ratings.offset[j + 1], d],
+            color=plot_style.SINGLE,
+            lw=0.4,
+            alpha=0.7,
+        )
+    axes.fill_between(time, low[own, d], high[own, d], color=plot_style.ESTIMATE, alpha=0.25, lw=0)
+    axes.plot(time, mean[own, d], "--", color=plot_style.MEAN, lw=0.8, label="mean")
+    axes.plot(time, fused.mean[own, d], color=plot_style.ESTIMATE, lw=1.2, label="estimate, 90 % band")
     axes.set_xlim(seconds if seconds is not None else (float(time[0]), float(time[-1])))
     axes.set_xlabel(f"{fused.items[m]}, seconds")
     axes.set_ylabel(fused.dimensions[d])
-    legend_above(axes)
+    plot_style.legend_above(axes)
     return axes
 
 

@@ -19,11 +19,9 @@ from unisono.evaluate.held_out_ratings import score_hidden
 from unisono.evaluate.splits import judgement_folds
 from unisono.fusers import Annotators, Fuser, make_fuser
 from unisono.maths.metrics import standard_error
-from unisono.report.report_annotators import people, replacements
+from unisono.report import report_annotators, report_truths
 from unisono.report.report_categories import Chosen, choices
-from unisono.report.report_truths import correlations, curves, truth_rows
-from unisono.tables.coverage_and_outliers import coverage
-from unisono.tables.item_table import column_roles
+from unisono.tables import coverage_and_outliers, item_table
 from unisono.tables.ratings import Ratings
 
 FOLDS = 5
@@ -93,11 +91,11 @@ def build_dossier(
         draws = 0
     agreement = measure_agreement(ratings, drawing=Drawing(draws, 0.95, 0), estimate=subject.estimate)
     tell("annotators")
-    described = people(subject.fuser, ratings, fused, subject.annotators)
+    described = report_annotators.people(subject.fuser, ratings, fused, subject.annotators)
     tell("held-out ratings")
     foreseen = foresight(subject.model, subject.fuser, ratings) if subject.sample is None else {"why_not": TOO_MANY}
     tell("tables")
-    truths, sample = truth_rows(ratings, fused, mean), subject.sample
+    truths, sample = report_truths.truth_rows(ratings, fused, mean), subject.sample
     return {
         "format": FORMAT,
         "created": created or datetime.now(UTC).date().isoformat(),
@@ -111,11 +109,11 @@ def build_dossier(
         "coverage": _coverage(ratings) if sample is None else sample.coverage,
         "agreement": agreement.to_dict() | {"apa": agreement.apa(), "notes": agreement.notes},
         "truth": truths if sample is None else truths | {"file": sample.truth_file},
-        "curves": curves(ratings, fused, mean) if ratings.is_series else None,
+        "curves": report_truths.curves(ratings, fused, mean) if ratings.is_series else None,
         "annotators": described,
-        "replacements": replacements(subject.fuser, ratings),
+        "replacements": report_annotators.replacements(subject.fuser, ratings),
         "categories": [] if subject.chosen is None else choices(subject.chosen, Drawing(DRAWS, 0.95, 0)),
-        "correlations": correlations(ratings, fused),
+        "correlations": report_truths.correlations(ratings, fused),
         "held_out": foreseen,
         "objective": [float(value) for value in subject.fuser.trace_.objective],
         "settings": {name: _plain(value) for name, value in subject.fuser.saved_params().items()},
@@ -134,7 +132,7 @@ def build_category_dossier(
         "kind": "categories",
         "source": chosen.answers.source,
         "dimensions": [],
-        "reading": None if how is None else column_roles(how) | {"scale": {}},
+        "reading": None if how is None else item_table.column_roles(how) | {"scale": {}},
         "summary": summary,
         "categories": choices(chosen, Drawing(DRAWS, 0.95, 0)),
     }
@@ -142,7 +140,7 @@ def build_category_dossier(
 
 def _coverage(ratings: Ratings) -> dict[str, Any]:
     """How many annotators items have, and how many items annotators have, as counts of counts."""
-    counts = coverage(ratings)
+    counts = coverage_and_outliers.coverage(ratings)
     return coverage_of_counts(_histogram(counts.per_item), counts.per_annotator)
 
 

@@ -19,30 +19,15 @@ from markupsafe import Markup, escape
 
 from unisono.errors import DataError
 from unisono.evaluate.leaderboard_results import Leaderboard
-from unisono.report.comparison_summary import summary_lines
+from unisono.report import comparison_summary, report_alerts, report_annotators, report_figures, report_highlights
 from unisono.report.leaderboard_figures import leaderboard_figure, needed_figure
-from unisono.report.report_alerts import WORDS, look_at
-from unisono.report.report_annotators import leaking, strongest_leakage
 from unisono.report.report_categories import Chosen, class_figure
 from unisono.report.report_data import FORMAT, Subject, build_category_dossier, build_dossier
-from unisono.report.report_figures import (
-    agreement_figure,
-    as_interval,
-    as_number,
-    as_probability,
-    as_share,
-    caterpillar,
-    coverage_figure,
-    matrix_figure,
-    objective_figure,
-    transform_figure,
-)
-from unisono.report.report_highlights import in_short
 from unisono.report.report_methods import assumptions, bibtex, citation, methods_paragraph, python_lines
 from unisono.tables.atomic_files import atomic_path, json_text
 from unisono.version import __version__
 
-TERMS: dict[str, str] = WORDS["terms"]
+TERMS: dict[str, str] = report_alerts.WORDS["terms"]
 MOST_CATERPILLAR = 50  # items in a picture; the table has more
 MOST_PICTURES = 60  # annotators whose transform is drawn
 MOST_CLASSES = 12  # whose confusion is drawn
@@ -84,8 +69,8 @@ def render_page(data: dict[str, Any]) -> str:
         numbers=data["kind"] != "categories",
         items=data["kind"] != "traces",
         things="recording" if data["kind"] == "traces" else "item",
-        short=in_short(data),
-        alerts=look_at(data),
+        short=report_highlights.in_short(data),
+        alerts=report_alerts.look_at(data),
         methods=methods_paragraph(data),
         assumed=assumptions(data),
         cite=citation(data),
@@ -108,7 +93,7 @@ def _comparisons_page(data: dict[str, Any]) -> str:
         .get_template("comparisons.html")
         .render(
             data=data,
-            lines=summary_lines(data["summary"])[1:],
+            lines=comparison_summary.summary_lines(data["summary"])[1:],
             python=f'import unisono as un\n\nresult = {call}\nresult.save("out")',
             style=_source("report.css"),
             script=_source("report.js"),
@@ -125,27 +110,27 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     environment.filters |= {
-        "num": as_number,
-        "share": as_share,
-        "interval": as_interval,
-        "probability": as_probability,
+        "num": report_figures.as_number,
+        "share": report_figures.as_share,
+        "interval": report_figures.as_interval,
+        "probability": report_figures.as_probability,
         "coded": _coded,
         "script_json": _script_json,
         "thousands": "{:,}".format,
     }
     environment.globals |= {
         "term": _term,
-        "caterpillar": caterpillar,
-        "agreement_figure": agreement_figure,
+        "caterpillar": report_figures.caterpillar,
+        "agreement_figure": report_figures.agreement_figure,
         "class_figure": class_figure,
-        "coverage_figure": coverage_figure,
+        "coverage_figure": report_figures.coverage_figure,
         "leaderboard_figure": leaderboard_figure,
         "needed_figure": needed_figure,
-        "leaking": leaking,
-        "strongest_leakage": strongest_leakage,
-        "matrix_figure": matrix_figure,
-        "objective_figure": objective_figure,
-        "transform_figure": transform_figure,
+        "leaking": report_annotators.leaking,
+        "strongest_leakage": report_annotators.strongest_leakage,
+        "matrix_figure": report_figures.matrix_figure,
+        "objective_figure": report_figures.objective_figure,
+        "transform_figure": report_figures.transform_figure,
         "most_classes": MOST_CLASSES,
         "most_caterpillar": MOST_CATERPILLAR,
         "most_pictures": MOST_PICTURES,

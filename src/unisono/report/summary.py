@@ -11,17 +11,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from unisono.evaluate import annotator_findings
 from unisono.evaluate.alerts import NO_SIGNAL, first_line, gold_lines, kind_lines, nothing_shared
-from unisono.evaluate.annotator_findings import (
-    differ_in_reliability,
-    finding_lines,
-    findings,
-    tracing_findings,
-    tracing_lines,
-)
 from unisono.fusers.fusion_results import Annotators, Fit
-from unisono.tables.item_table import reading_data, reading_lines
-from unisono.tables.labels import counted
+from unisono.tables import item_table, labels
 from unisono.tables.rating_checks import Alert
 from unisono.tables.ratings import Ratings
 
@@ -93,7 +86,7 @@ def summarise(
         ratings.J,
         int((~np.isnan(ratings.value)).sum()),
         ratings.value.size,
-        reading_data(ratings),
+        item_table.reading_data(ratings),
         ratings.is_series,
     )
     return series | summary_of(fit, counts, annotators, alerts, notes)
@@ -141,8 +134,8 @@ def summary_of(
         "unranked": unranked,
         "alike": "" if unranked or best else ALIKE,
         "unclear": unclear,
-        "diagnosis": findings(annotators),
-        "tracing": tracing_findings(annotators),
+        "diagnosis": annotator_findings.findings(annotators),
+        "tracing": annotator_findings.tracing_findings(annotators),
         "iterations": fit.trace.iterations,
         "stop": fit.trace.stop,
         "objective": fit.trace.path(),
@@ -157,9 +150,9 @@ def summary_text(data: dict[str, Any]) -> str:
     kinds = data.get("kinds")
     lines = [
         *(first_line(kinds) if kinds else []),
-        *reading_lines(data["reading"]),
-        f"Fused {_what(data)} by {counted(data['annotators'], 'annotator')} "
-        f"on {counted(len(data['dimensions']), 'dimension')} "
+        *item_table.reading_lines(data["reading"]),
+        f"Fused {_what(data)} by {labels.counted(data['annotators'], 'annotator')} "
+        f"on {labels.counted(len(data['dimensions']), 'dimension')} "
         f"({', '.join(data['dimensions'])}) with the model '{data['model']}'.",
         f"{_each(data)}: {data['ratings_per_item']:g}; missing answers: {100 * data['missing_share']:.1f} %.",
         "",
@@ -187,9 +180,9 @@ def summary_text(data: dict[str, Any]) -> str:
     if data.get("unit_words"):
         lines += ["", f"Unit: {data['unit_words']}"]
     if data["diagnosis"] is not None:
-        lines += ["", *finding_lines(data["diagnosis"], data["annotators"])]
+        lines += ["", *annotator_findings.finding_lines(data["diagnosis"], data["annotators"])]
     if data.get("tracing") is not None:
-        lines += ["", *tracing_lines(data["tracing"], data.get("direction") == "gold")]
+        lines += ["", *annotator_findings.tracing_lines(data["tracing"], data.get("direction") == "gold")]
     if data.get("response"):
         where = f"{data['response']['dimensions']} of {len(data['dimensions'])} dimensions"
         lines += ["", f"Ratings at the minimum or maximum of the scale are treated as censored on {where}."]
@@ -210,13 +203,13 @@ def _convergence_line(data: dict[str, Any]) -> str:
     if path["falls"]:
         times = "once" if path["falls"] == 1 else f"{path['falls']} times, at most"
         rose = f"the objective fell {times} by {path['largest_fall']:.3g} (iteration {path['largest_fall_at']})"
-    return f"{how} after {counted(data['iterations'], 'iteration')}; {rose}."
+    return f"{how} after {labels.counted(data['iterations'], 'iteration')}; {rose}."
 
 
 def _what(data: dict[str, Any]) -> str:
     if "rate" not in data:
-        return f"{counted(data['judgements'], 'judgement')} of {counted(data['items'], 'item')}"
-    traces = f"{counted(data['judgements'], 'trace')} of {counted(data['items'], 'recording')}"
+        return f"{labels.counted(data['judgements'], 'judgement')} of {labels.counted(data['items'], 'item')}"
+    traces = f"{labels.counted(data['judgements'], 'trace')} of {labels.counted(data['items'], 'recording')}"
     frames = "frame" if data["rate"] == 1 else "frames"
     return f"{traces} ({data['seconds']:,.0f} s at {data['rate']:g} {frames} per second)"
 
@@ -226,7 +219,7 @@ def _each(data: dict[str, Any]) -> str:
 
 
 def _given(data: dict[str, Any], count: int) -> str:
-    return counted(count, "trace" if "rate" in data else "rating")
+    return labels.counted(count, "trace" if "rate" in data else "rating")
 
 
 def _why_unranked(annotators: Annotators, unclear: Sequence[str], *, known: bool) -> str:
@@ -253,7 +246,7 @@ def _ends(
     known = np.isfinite(annotators.reliability) & ~np.isin(annotators.dimensions, unclear)
     mean = np.where(known, annotators.reliability, 0.0).sum(axis=1) / np.maximum(known.sum(axis=1), 1)
     ranked = np.flatnonzero((annotators.ratings >= least) & known.any(axis=1) & _first_of_their_set(annotators))
-    if not differ_in_reliability(annotators, ranked, known.any(axis=0)):
+    if not annotator_findings.differ_in_reliability(annotators, ranked, known.any(axis=0)):
         return [], []
     ranked = ranked[np.argsort(-mean[ranked], kind="stable")]
     shown = min(SHOWN, len(ranked) // 2)

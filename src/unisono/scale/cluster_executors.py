@@ -20,23 +20,14 @@ from importlib import import_module
 from typing import Any
 
 from unisono.errors import EngineError, SettingsError
-from unisono.scale.executors import (
-    KEEP_FREED,
-    Executor,
-    Shard,
-    added,
-    forget,
-    leaf_size,
-    summed_up,
-    visit,
-    visit_neighbours,
-)
+from unisono.scale import executors
+from unisono.scale.executors import Executor, Shard
 
 LOCAL = {
     # Shards stay where they are: to steal the work on one means to read it again.
     "distributed.scheduler.work-stealing": False,
     # In place of Dask's own MALLOC_TRIM_THRESHOLD_, which gives every freed array back at once.
-    "distributed.nanny.pre-spawn-environ": KEEP_FREED
+    "distributed.nanny.pre-spawn-environ": executors.KEEP_FREED
     | dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), 1),
 }
 WAIT = "30s"  # for a scheduler to answer, and for a first worker to come
@@ -79,7 +70,8 @@ class DaskExecutor(Executor):
             # Parameters are the result of a task of their own: they reach a worker once, and can be made again.
             told = self.client.submit(_same, parameters, pure=False)
             futures = [
-                self._begun(homes[place // size], visit, shard, function, told) for place, shard in enumerate(shards)
+                self._begun(homes[place // size], executors.visit, shard, function, told)
+                for place, shard in enumerate(shards)
             ]
             for done in range(len(shards)):
                 result = futures[done].result()
@@ -94,10 +86,12 @@ class DaskExecutor(Executor):
             told = self.client.submit(_same, parameters, pure=False)
             groups = (shards[start : start + size] for start in range(0, len(shards), size))
             leaves = [
-                self._begun(home, visit_neighbours, group, function, told, add)
+                self._begun(home, executors.visit_neighbours, group, function, told, add)
                 for home, group in zip(homes, groups, strict=True)
             ]
-            return summed_up(leaves, lambda parts: self.client.submit(added, add, *parts, pure=False)).result()
+            return executors.summed_up(
+                leaves, lambda parts: self.client.submit(executors.added, add, *parts, pure=False)
+            ).result()
 
     def _begun(self, home: str, *task: Any) -> Any:
         """A task for this worker, or another one if it dies."""
@@ -106,7 +100,7 @@ class DaskExecutor(Executor):
     def _homes(self, shards: int) -> tuple[int, list[str]]:
         """How many neighbours stay together, and the worker of each such group."""
         workers = self._workers()
-        size = leaf_size(shards, len(workers))
+        size = executors.leaf_size(shards, len(workers))
         return size, shared_out(-(-shards // size), workers)
 
     @contextmanager
@@ -120,7 +114,7 @@ class DaskExecutor(Executor):
 
     def forget(self, shards: Sequence[Shard]) -> None:
         with suppress(*self._lost(), KeyError):  # who is gone holds nothing
-            self.client.run(forget, [shard.key for shard in shards])
+            self.client.run(executors.forget, [shard.key for shard in shards])
 
     def close(self) -> None:
         for one in (getattr(self, "client", None), self._cluster):
@@ -189,7 +183,7 @@ class RayExecutor(Executor):
     def _map(self, function: Callable[..., Any], shards: Sequence[Shard], parameters: tuple[Any, ...]) -> Iterator[Any]:
         ray = self._ray
         with self._watched():
-            told, size = ray.put(parameters), leaf_size(len(shards), len(self.actors))
+            told, size = ray.put(parameters), executors.leaf_size(len(shards), len(self.actors))
             waiting: list[Any] = [
                 self._actor(place // size).visit.remote(shard, function, told) for place, shard in enumerate(shards)
             ]
@@ -203,13 +197,13 @@ class RayExecutor(Executor):
     ) -> Any:
         ray = self._ray
         with self._watched():
-            told, size = ray.put(parameters), leaf_size(len(shards), len(self.actors))
+            told, size = ray.put(parameters), executors.leaf_size(len(shards), len(self.actors))
             leaves = [
                 self._actor(start // size).total.remote(shards[start : start + size], function, told, add)
                 for start in range(0, len(shards), size)
             ]
-            join = ray.remote(num_cpus=0)(added).remote
-            return ray.get(summed_up(leaves, lambda parts: join(add, *parts)))
+            join = ray.remote(num_cpus=0)(executors.added).remote
+            return ray.get(executors.summed_up(leaves, lambda parts: join(add, *parts)))
 
     def _actor(self, place: int) -> Any:
         return self.actors[place % len(self.actors)]
@@ -241,7 +235,7 @@ class _Worker:
     """A process of Ray's that holds shards."""
 
     def visit(self, shard: Shard, function: Callable[..., Any], parameters: tuple[Any, ...]) -> Any:
-        return visit(shard, function, parameters)
+        return executors.visit(shard, function, parameters)
 
     def total(
         self,
@@ -250,7 +244,7 @@ class _Worker:
         parameters: tuple[Any, ...],
         add: Callable[..., Any],
     ) -> Any:
-        return visit_neighbours(shards, function, parameters, add)
+        return executors.visit_neighbours(shards, function, parameters, add)
 
     def forget(self, keys: Sequence[str]) -> None:
-        forget(keys)
+        executors.forget(keys)

@@ -20,8 +20,7 @@ from unisono.maths.copies.copy_sets import one_voice
 from unisono.maths.items.item_data import Cuts, ItemData, Scores, of_dimensions, prepare, profile_keys
 from unisono.maths.raters.rater_diagnosis import answer_ranges
 from unisono.maths.rating_values import close_pairs
-from unisono.scale.executors import array_at
-from unisono.scale.shard_folder import read_part
+from unisono.scale import executors, shard_folder
 from unisono.tables.coverage_and_outliers import Fence, left_aside
 
 
@@ -83,7 +82,7 @@ class Source(NamedTuple):
 
 def make_part(source: Source) -> Part:
     """The part, with copies as one voice."""
-    value, item_of, annotator_of, M = read_part(source.path, source.dimensions)
+    value, item_of, annotator_of, M = shard_folder.read_part(source.path, source.dimensions)
     if source.missing:
         value = np.where(np.isin(value, source.missing), np.nan, value)
     K = source.K
@@ -93,7 +92,7 @@ def make_part(source: Source) -> Part:
     if source.fence is not None and source.rule is not None:
         value = np.where(source.fence.crossed(value) & ~source.rule[annotator_of], np.nan, value)
     who = annotator_of.astype(np.int32)
-    features = array_at(source.features) if source.features else None
+    features = executors.array_at(source.features) if source.features else None
     return Part(value, item_of.astype(np.int32), who, M, K + source.silent, source.first, features, source.known)
 
 

@@ -11,10 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from unisono.errors import DataError, SettingsError
-from unisono.fusers import Joint, make_fuser
-from unisono.fusers.crowd import Copies
-from unisono.fusers.item_preparation import in_dimensions
-from unisono.fusers.standardisation import feature_values
+from unisono.fusers import Joint, crowd, item_preparation, make_fuser, standardisation
 from unisono.maths.copies.copy_sets import Disputes, disputes, voice_sums
 from unisono.maths.grouped_sums import PairedSums, add_paired, segment_sum
 from unisono.maths.structure_words import Counting
@@ -22,24 +19,10 @@ from unisono.scale.executors import Executor, Shard, Task, add_fields
 from unisono.scale.shard_folder import ShardFolder, item_labels
 from unisono.scale.shard_parts import Known, Look, Part, Source, Tally, groups_of, make_part
 from unisono.scale.sharded_default import Counted, look_at_all
+from unisono.tables import coverage_and_outliers, labels, rating_checks, scale_inference
 from unisono.tables.answer_scale import Scale
-from unisono.tables.coverage_and_outliers import Fence, by_rule, fence_of
 from unisono.tables.item_table import ItemTable
-from unisono.tables.labels import sort_labels
-from unisono.tables.rating_checks import (
-    Alert,
-    bounds_from,
-    constant_alerts,
-    few_answers,
-    few_raters,
-    group_alerts,
-    inner_percentiles,
-    require_rated,
-    scale_alerts,
-    unusual_alert,
-    wild_alert,
-)
-from unisono.tables.scale_inference import Reach, scale_of_answers
+from unisono.tables.rating_checks import Alert
 
 MODELS = ("auto", "joint")
 
@@ -72,8 +55,8 @@ def with_item_tables(
     if features is None and gold is None:
         return sources, gold
     if gold is not None:
-        gold = gold.select_items(sort_labels(gold.items))
-        value = in_dimensions(gold, folder.dimensions)
+        gold = gold.select_items(labels.sort_labels(gold.items))
+        value = item_preparation.in_dimensions(gold, folder.dimensions)
         gold = ItemTable.from_rows(value, items=gold.items, columns=folder.dimensions, source=gold.source)
     place = {} if gold is None else gold.place()
     found: list[Source] = []
@@ -81,7 +64,7 @@ def with_item_tables(
         items = item_labels(source.path)
         own = source
         if features is not None:
-            X = feature_values(features.select_items(items))
+            X = standardisation.feature_values(features.select_items(items))
             own = own._replace(features=executor.put_array(X))
         rows = [(m, place[item]) for m, item in enumerate(items) if item in place]
         if gold is not None and rows:
@@ -90,15 +73,17 @@ def with_item_tables(
         found.append(own)
     if gold is not None:
         at = [place for source in found if source.known is not None for place in source.known.place.tolist()]
-        require_rated([gold.items[m] for m in sorted(set(range(gold.M)) - set(at))], gold.source, folder.source)
+        rating_checks.require_rated(
+            [gold.items[m] for m in sorted(set(range(gold.M)) - set(at))], gold.source, folder.source
+        )
     return found, gold
 
 
 def scale_of(look: Look, tallies: list[Tally], said: dict[int, Any], folder: ShardFolder) -> Scale:
     """What the user says of the scale, and for the rest what the answers show."""
-    reach = [Reach(low, high) for low, high in zip(look.low.T, look.high.T, strict=True)]
+    reach = [scale_inference.Reach(low, high) for low, high in zip(look.low.T, look.high.T, strict=True)]
     counted = [_counted(tally, look.span[:, d], look.on_ends[:, d]) for d, tally in enumerate(tallies)]
-    seen = scale_of_answers(counted, reach)
+    seen = scale_inference.scale_of_answers(counted, reach)
     D = len(seen)
     scale = Scale(tuple(said.get(d, own) for d, own in enumerate(seen)), tuple(d in said for d in range(D)))
     for d, ends in enumerate(look.span.T):
@@ -128,7 +113,7 @@ def counted_of(
     tallies: list[Tally],
     folder: ShardFolder,
     scale: Scale,
-    copies: Copies,
+    copies: crowd.Copies,
     how: Counting,
 ) -> tuple[Counted, bool]:
     """The ratings as a fit sees them, and whether copies are one voice in them."""
@@ -154,9 +139,9 @@ def without_wild_answers(
 ) -> tuple[Counted, list[Alert]]:
     """The ratings without answers that nobody can have meant, and what is to be said of these."""
     inner = [tally.inner() for tally in counted.tallies]
-    fence = fence_of(inner, counted.look.numbers.tolist(), counted.scale)
+    fence = coverage_and_outliers.fence_of(inner, counted.look.numbers.tolist(), counted.scale)
     crossed = executor.total(_crossings, counted.parts, fence, add=np.add)
-    rule = by_rule(crossed, counted.look.answered)
+    rule = coverage_and_outliers.by_rule(crossed, counted.look.answered)
     if not (crossed * ~rule).any():
         return counted, []
     alerts = wild_alerts(executor, counted.parts, folder, counted.annotators, fence, rule, counted.tallies)
@@ -169,7 +154,7 @@ def without_wild_answers(
     return counted._replace(sources=sources, parts=parts, look=look, tallies=tallies, scale=scale), told
 
 
-def _crossings(part: Part, fence: Fence) -> np.ndarray:
+def _crossings(part: Part, fence: coverage_and_outliers.Fence) -> np.ndarray:
     """(K, D) answers beyond the fence."""
     return segment_sum(fence.crossed(part.value).astype(float), part.annotator_of, part.K)
 
@@ -187,15 +172,17 @@ def shard_alerts(
 ) -> list[Alert]:
     """All alerts about the ratings, the serious ones first."""
     names = folder.annotators
-    found = [*group_alerts(groups_of(look.tied), names)]
+    found = [*rating_checks.group_alerts(groups_of(look.tied), names)]
     for number, items in enumerate((look.unrated, look.single)):
-        found += few_raters(number, int(look.per_item[number]), tuple(item_name(folder, m) for m in items.tolist()))
-    found += few_answers(look.rated, names, once=True)
+        found += rating_checks.few_raters(
+            number, int(look.per_item[number]), tuple(item_name(folder, m) for m in items.tolist())
+        )
+    found += rating_checks.few_answers(look.rated, names, once=True)
     for d, dimension in enumerate(folder.dimensions):
-        found += constant_alerts(look.low[:, d], look.high[:, d], look.answered[:, d], names, dimension)
+        found += rating_checks.constant_alerts(look.low[:, d], look.high[:, d], look.answered[:, d], names, dimension)
     found += _unusual_values(executor, parts, folder, look, tallies)
     ends = look.span
-    found += scale_alerts(ends[0], ends[1], folder.dimensions)
+    found += rating_checks.scale_alerts(ends[0], ends[1], folder.dimensions)
     return sorted(found, key=lambda alert: alert.severity != "warning")
 
 
@@ -226,14 +213,14 @@ def _unusual_values(
         number = int(look.numbers[d])
         if not number:
             continue
-        percentiles = tally.quantiles([share / 100 for share in inner_percentiles(number)])
-        low, high = bounds_from(percentiles, number)
+        percentiles = tally.quantiles([share / 100 for share in rating_checks.inner_percentiles(number)])
+        low, high = rating_checks.bounds_from(percentiles, number)
         if low <= seen[0] and seen[1] <= high:
             continue
         found = executor.total(_outside, parts, d, low, high, float(percentiles[1]), add=_joined)
         worst = found.worst, folder.annotators[found.who], item_name(folder, found.item)
         names = tuple(folder.annotators[k] for k in found.annotators.tolist())
-        yield unusual_alert(folder.dimensions[d], found.many, (found.low, found.high), worst, names)
+        yield rating_checks.unusual_alert(folder.dimensions[d], found.many, (found.low, found.high), worst, names)
 
 
 def wild_alerts(
@@ -241,7 +228,7 @@ def wild_alerts(
     parts: list[Shard],
     folder: ShardFolder,
     annotators: tuple[str, ...],
-    fence: Fence,
+    fence: coverage_and_outliers.Fence,
     rule: np.ndarray,
     tallies: list[Tally],
 ) -> Iterator[Alert]:
@@ -252,7 +239,7 @@ def wild_alerts(
         if found.many:
             worst = found.worst, annotators[found.who], item_name(folder, found.item)
             names = tuple(annotators[k] for k in found.annotators.tolist())
-            yield wild_alert(folder.dimensions[d], found.many, (found.low, found.high), worst, names)
+            yield rating_checks.wild_alert(folder.dimensions[d], found.many, (found.low, found.high), worst, names)
 
 
 def _outside(part: Part, d: int, low: float, high: float, middle: float, but: np.ndarray | None = None) -> _Outside:

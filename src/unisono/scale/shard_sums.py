@@ -15,7 +15,7 @@ import numpy as np
 from unisono.fusers.gold_items import Blind
 from unisono.fusers.item_posteriors import Calibration, ItemPosteriors, estimated_truth, variance_without_signal
 from unisono.fusers.standardisation import FeatureSpace, Scaling, identity_scaling
-from unisono.maths.grouped_sums import correlation_of_sums
+from unisono.maths import grouped_sums, rating_values
 from unisono.maths.items.annotator_intervals import left_out_variances
 from unisono.maths.items.annotator_levels import (
     AnnotatorMoments,
@@ -29,31 +29,8 @@ from unisono.maths.items.item_data import Bounds, ItemData, Scores, no_features,
 from unisono.maths.items.item_estep import Stats, expectation, left_out_truths, posterior
 from unisono.maths.items.item_estimates import TruthMoments, panel_rescaling_from, residual_freedom
 from unisono.maths.items.item_params import ItemParams
-from unisono.maths.raters.rater_diagnosis import (
-    Diagnosis,
-    FirstLook,
-    even_moments,
-    kurtosis_from,
-    log_sameness,
-    settled_diagnosis,
-)
-from unisono.maths.raters.rater_signal import (
-    AnnotatorMeans,
-    DimensionProducts,
-    SharedSignal,
-    SignalSums,
-    Sums,
-    centred_sums,
-    correlation_from,
-    dimension_products,
-    held_answers,
-    joined_sums,
-    signal_from,
-    signal_sums,
-    sums_against,
-    without_annotator_means,
-)
-from unisono.maths.rating_values import NO_SPREAD
+from unisono.maths.raters import rater_diagnosis, rater_signal
+from unisono.maths.raters.rater_signal import AnnotatorMeans, DimensionProducts, SharedSignal, SignalSums, Sums
 from unisono.scale.executors import Executor, Shard, Task, add_fields, pairwise_sum
 from unisono.scale.shard_parts import ItemShard, Part, Source, Units, make_item_shard
 from unisono.tables.answer_scale import Ends
@@ -208,7 +185,7 @@ def find_signal(rows: ShardRows) -> tuple[SharedSignal, np.ndarray]:
     n = data.answers()
     means = AnnotatorMeans(n, data.by_annotator(data.Sy) / np.maximum(n, 1))
     sums, products = rows.executor.total(_signal_sums, rows.shards, means, add=_added)
-    return signal_from(sums), correlation_from(products)
+    return rater_signal.signal_from(sums), rater_signal.correlation_from(products)
 
 
 def find_diagnosis(
@@ -217,7 +194,7 @@ def find_diagnosis(
     correlation: np.ndarray,
     ranges: tuple[np.ndarray, np.ndarray],
     equal_pairs: np.ndarray,
-) -> Diagnosis:
+) -> rater_diagnosis.Diagnosis:
     """Probabilities of spammers and styles.
 
     ranges: lowest and highest standardised answers, (K, D) each. equal_pairs: (D,) of answers of the crowd.
@@ -226,31 +203,38 @@ def find_diagnosis(
     numbers = data.answers()
     offset = annotator_levels(profile_moments(data)).offset
     moments = executor.total(_even_moments, shards, offset, add=np.add)
-    first = FirstLook(signal, correlation, log_sameness(*ranges, numbers, equal_pairs), kurtosis_from(*moments))
+    first = rater_diagnosis.FirstLook(
+        signal,
+        correlation,
+        rater_diagnosis.log_sameness(*ranges, numbers, equal_pairs),
+        rater_diagnosis.kurtosis_from(*moments),
+    )
 
     def sums_at(params: ItemParams) -> Sums:
-        found: Sums = executor.total(style_sums, shards, params, add=joined_sums)
+        found: Sums = executor.total(style_sums, shards, params, add=rater_signal.joined_sums)
         return found
 
-    return settled_diagnosis(data, first, sums_at)
+    return rater_diagnosis.settled_diagnosis(data, first, sums_at)
 
 
 def style_sums(shard: ItemShard, params: ItemParams) -> Sums:
     """The answers of a shard against the truths that the others give; where there are no others, they are none."""
     data = shard.data._replace(scores=no_features(shard.data.M))
     alone = np.repeat(np.diff(data.item_ptr) < 2, np.diff(data.item_ptr))
-    held = held_answers(np.where(alone[:, None], np.nan, data.value), data.annotator_of, data.K)
-    return sums_against(held, left_out_truths(data, params))
+    held = rater_signal.held_answers(np.where(alone[:, None], np.nan, data.value), data.annotator_of, data.K)
+    return rater_signal.sums_against(held, left_out_truths(data, params))
 
 
 def _signal_sums(shard: ItemShard, means: AnnotatorMeans) -> tuple[SignalSums, DimensionProducts]:
     data = shard.data
-    y, seen = without_annotator_means(data.value, data.annotator_of, means)
-    return signal_sums(y, seen, data.item_of, data.M), dimension_products(y, seen, data.item_of, data.M)
+    y, seen = rater_signal.without_annotator_means(data.value, data.annotator_of, means)
+    return rater_signal.signal_sums(y, seen, data.item_of, data.M), rater_signal.dimension_products(
+        y, seen, data.item_of, data.M
+    )
 
 
 def _even_moments(shard: ItemShard, offset: np.ndarray) -> np.ndarray:
-    return np.array(even_moments(shard.data.value - offset[shard.data.annotator_of]))
+    return np.array(rater_diagnosis.even_moments(shard.data.value - offset[shard.data.annotator_of]))
 
 
 def _added(
@@ -313,7 +297,7 @@ def calibrated(
 def agreement_of(answers: Sums) -> np.ndarray:
     """(K, D) correlation of an annotator's answers with the truth fused from the others."""
     own = np.einsum("kddd->kd", answers.xx)
-    return correlation_of_sums(answers.n, answers.yy, own, np.einsum("kdd->kd", answers.xy))
+    return grouped_sums.correlation_of_sums(answers.n, answers.yy, own, np.einsum("kdd->kd", answers.xy))
 
 
 def _sweep(shard: ItemShard, params: ItemParams, typical: Typical | None, gold: np.ndarray | None) -> Sweep:
@@ -327,7 +311,7 @@ def _sweep(shard: ItemShard, params: ItemParams, typical: Typical | None, gold: 
         moments_of(found.mean),
         moments_of(items.answer),
         np.einsum("mdd->d", found.cov),
-        centred_sums(data.value, others.mean, data.annotator_of, data.K),
+        rater_signal.centred_sums(data.value, others.mean, data.annotator_of, data.K),
         left_out_variances(read, params, variance),
         ProfileSums(shard.keys, read.judgements, read.Sy, read.Syy),
         KeyedStats(shard.keys, expectation(read, params)[1]),
@@ -341,7 +325,7 @@ def _joined_sweeps(one: Sweep, other: Sweep) -> Sweep:
         joined_moments(one.truths, other.truths),
         joined_moments(one.expected, other.expected),
         one.variance + other.variance,
-        joined_sums(one.answers, other.answers),
+        rater_signal.joined_sums(one.answers, other.answers),
         one.left_out + other.left_out,
         joined_profiles(one.ratings, other.ratings),
         joined_stats(one.stats, other.stats),
@@ -384,7 +368,7 @@ def find_space(executor: Executor, parts: list[Shard], columns: tuple[str, ...],
     unit = np.where(largest > 0, largest, 1.0)
     found = executor.total(_feature_moments, parts, unit, add=joined_moments)
     sd = np.sqrt(found.squares / found.n)
-    scale = np.where(largest > 0, np.where(sd > NO_SPREAD, sd, 1.0) * unit, 1.0)
+    scale = np.where(largest > 0, np.where(sd > rating_values.NO_SPREAD, sd, 1.0) * unit, 1.0)
     scaling = Scaling(found.mean * unit, scale)
     center = np.zeros(len(columns))
     products = executor.total(_feature_products, parts, scaling, add=np.add)

@@ -15,29 +15,18 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from unisono.errors import DataError
-from unisono.fusers import Fuser, Joint, revive
-from unisono.fusers.crowd import Copies
-from unisono.fusers.gold_items import TurnedFit
-from unisono.fusers.item_estimation import (
-    Estimate,
-    Run,
-    TurnedEstimate,
-    anchored_settings,
-    estimate_bayes,
-    set_level,
-    sum_of_traces,
+from unisono.fusers import (
+    Fuser,
+    Joint,
+    crowd,
+    gold_items,
+    item_estimation,
+    item_preparation,
+    revive,
+    saved_fit,
+    standardisation,
 )
-from unisono.fusers.item_preparation import (
-    DEFAULT_MAX_ITER,
-    DEFAULT_TOL,
-    earlier_kinds,
-    find_ends,
-    kinds_on,
-    standardised_ends,
-    typical_annotators,
-)
-from unisono.fusers.saved_fit import load_fit
-from unisono.fusers.standardisation import Scaling
+from unisono.fusers.item_estimation import Estimate, Run, TurnedEstimate
 from unisono.fusers.warm_start import PriorFit, absent_annotators, continued, evidence_counts, prior_fit_of
 from unisono.maths.items.censored_estep import EndAnswers
 from unisono.maths.items.item_priors import Priors
@@ -45,23 +34,10 @@ from unisono.maths.items.item_variances import own_noise
 from unisono.maths.raters.rater_diagnosis import Diagnosis
 from unisono.maths.raters.rater_signal import SharedSignal
 from unisono.maths.rating_values import SAME_ANSWER
+from unisono.scale import shard_em, shard_folder, shard_sums
 from unisono.scale.executors import Executor, Shard
-from unisono.scale.shard_em import Checkpoint, Climber
-from unisono.scale.shard_folder import ShardFolder
 from unisono.scale.shard_parts import Look, Source, Tally, Units
-from unisono.scale.shard_sums import (
-    ShardRows,
-    agreement_of,
-    calibrated,
-    estimates,
-    find_diagnosis,
-    find_phases,
-    find_signal,
-    find_space,
-    read_by,
-    sweep,
-    units_of_parts,
-)
+from unisono.scale.shard_sums import ShardRows
 from unisono.tables.answer_scale import Ends, Scale
 from unisono.tables.item_table import ItemTable
 from unisono.tables.scale_inference import NUMBERS, Phases
@@ -132,35 +108,37 @@ def fit_default(
     look, K = counted.look, len(counted.annotators)
     on_phase("units")
     ends = np.nan_to_num(look.span)
-    scaling = Scaling(*units_of_parts(executor, counted.parts, np.abs(ends).max(axis=0)))
+    scaling = standardisation.Scaling(*shard_sums.units_of_parts(executor, counted.parts, np.abs(ends).max(axis=0)))
 
     def phases(d: int, own: Ends, step: float) -> Phases:
-        return find_phases(executor, counted.parts, d, own, step)
+        return shard_sums.find_phases(executor, counted.parts, d, own, step)
 
     kinds = [
-        kinds_on(tally.value, tally.times, own, d, phases) if fuser.censored else NUMBERS
+        item_preparation.kinds_on(tally.value, tally.times, own, d, phases) if fuser.censored else NUMBERS
         for d, (tally, own) in enumerate(zip(counted.tallies, counted.scale, strict=True))
     ]
-    space, scores = find_space(executor, counted.parts, counted.features, look.items)
+    space, scores = shard_sums.find_space(executor, counted.parts, counted.features, look.items)
     executor.forget(counted.parts)
-    at_ends = find_ends(kinds, counted.scale, scaling)
+    at_ends = item_preparation.find_ends(kinds, counted.scale, scaling)
 
-    def rows_in(scaling: Scaling, at_ends: EndAnswers | None) -> tuple[Units, ShardRows]:
+    def rows_in(scaling: standardisation.Scaling, at_ends: EndAnswers | None) -> tuple[Units, ShardRows]:
         units = Units(scaling, None if at_ends is None else at_ends.cuts, space, look.usual)
         return units, ShardRows(executor, counted.sources, units, scores, K)
 
     units, rows = rows_in(scaling, at_ends)
     on_phase("shared signal")
-    signal, correlation = find_signal(rows)
+    signal, correlation = shard_sums.find_signal(rows)
     on_phase("diagnosis of annotators")
     close = SAME_ANSWER * scaling.scale
     equal_pairs = np.array([tally.equal_pairs(own) for tally, own in zip(counted.tallies, close, strict=True)])
     ranges = look.low / scaling.scale, look.high / scaling.scale
-    diagnosis = find_diagnosis(rows, signal, correlation, ranges, equal_pairs)
+    diagnosis = shard_sums.find_diagnosis(rows, signal, correlation, ranges, equal_pairs)
     if earlier is not None:
         scaling = earlier.scaling
         if fuser.censored:
-            at_ends = find_ends(earlier_kinds(earlier.ends, scaling), counted.scale, scaling)
+            at_ends = item_preparation.find_ends(
+                item_preparation.earlier_kinds(earlier.ends, scaling), counted.scale, scaling
+            )
         rows.forget()
         units, rows = rows_in(scaling, at_ends)
     data, known = rows.data, None
@@ -169,7 +147,7 @@ def fit_default(
         scale = scale.widened(counted.gold.value, counted.dimensions, counted.gold.source, counted.gold.items)
         known = scaling.standardise(counted.gold.value)
         data = data._replace(gold=known)
-    settings = anchored_settings(
+    settings = item_estimation.anchored_settings(
         data,
         fuser.structure(),
         Priors(**(fuser.priors or {})),
@@ -180,13 +158,13 @@ def fit_default(
     if earlier is not None:
         settings = continued(settings, earlier, counted.annotators)
     run = Run(
-        tol=DEFAULT_TOL["bayes"] if fuser.tol is None else fuser.tol,
-        max_iter=DEFAULT_MAX_ITER["bayes"] if fuser.max_iter is None else fuser.max_iter,
+        tol=item_preparation.DEFAULT_TOL["bayes"] if fuser.tol is None else fuser.tol,
+        max_iter=item_preparation.DEFAULT_MAX_ITER["bayes"] if fuser.max_iter is None else fuser.max_iter,
     )
-    kept = Checkpoint(checkpoint, resume=resume, belongs_to=_identity(counted, fuser, earlier))
+    kept = shard_em.Checkpoint(checkpoint, resume=resume, belongs_to=_identity(counted, fuser, earlier))
     with kept.kept():
-        climb = Climber(kept, run.tol, run.max_iter, on_step)
-        estimate = estimate_bayes(data, settings._replace(slips=fuser.slips), run, climb)
+        climb = shard_em.Climber(kept, run.tol, run.max_iter, on_step)
+        estimate = item_estimation.estimate_bayes(data, settings._replace(slips=fuser.slips), run, climb)
     on_phase("calibration")
     work = _Work(counted, rows, units, signal, (ends[0], ends[1]), at_ends, scale, earlier)
     found = _learned(fuser, estimate, work, known)
@@ -200,7 +178,7 @@ def _learned(
     """Gives the fuser an estimate, as `learn` does in memory; known truths (G, D) may have been `observed`."""
     counted, rows, earlier = work.counted, work.rows, work.earlier
     gold = known if observed else None
-    typical = typical_annotators(work.at_ends, estimate.params, observed)
+    typical = item_preparation.typical_annotators(work.at_ends, estimate.params, observed)
     fuser.params_, fuser.trace_, fuser.theta_var_ = estimate.params, estimate.trace, estimate.theta_var
     fuser.ends_ = typical
     fuser.scaling_, fuser.scale_, fuser.space_ = work.units.scaling, work.scale, work.units.space
@@ -208,21 +186,25 @@ def _learned(
     judgements = rows.data.by_annotator(rows.data.judgements)
     behind = evidence_counts(judgements, counted.look.items, counted.annotators, earlier)
     fuser.judgements_, fuser.items_behind_ = behind
-    seen = sweep(rows, estimate.params, typical, gold)
+    seen = shard_sums.sweep(rows, estimate.params, typical, gold)
     span = (work.ends[1] - work.ends[0]) / work.units.scaling.scale
-    honest = calibrated(seen, rows.data, estimate.params, work.signal, span, fuser.panel, continued=earlier is not None)
+    honest = shard_sums.calibrated(
+        seen, rows.data, estimate.params, work.signal, span, fuser.panel, continued=earlier is not None
+    )
     if observed or fuser.estimate == "posterior":
         honest = honest._replace(rescaling=None)
     fuser.set_calibration(honest._replace(level=None if observed else estimate.level))
     turned = None
     if known is not None and not observed:
         turned = None if estimate.turned is None else _turned(fuser, estimate.turned, work, known)
-        ends = standardised_ends(counted.scale, fuser.scaling_)
-        set_level(fuser, known, estimates(rows, estimate.params, typical, fuser.calibration_, ends))
-        seen = sweep(rows, fuser.params_, fuser.ends_)
-    noise = own_noise(read_by(rows, seen), seen.stats.stats, fuser.params_, Priors().noise_numbers)
+        ends = item_preparation.standardised_ends(counted.scale, fuser.scaling_)
+        item_estimation.set_level(
+            fuser, known, shard_sums.estimates(rows, estimate.params, typical, fuser.calibration_, ends)
+        )
+        seen = shard_sums.sweep(rows, fuser.params_, fuser.ends_)
+    noise = own_noise(shard_sums.read_by(rows, seen), seen.stats.stats, fuser.params_, Priors().noise_numbers)
     left_out = seen.left_out / np.maximum(rows.data.answers(), 1)
-    return Found(fuser, rows, work.units, noise, agreement_of(seen.answers), left_out, turned)
+    return Found(fuser, rows, work.units, noise, shard_sums.agreement_of(seen.answers), left_out, turned)
 
 
 def _turned(fuser: Joint, turned: TurnedEstimate, work: _Work, known: np.ndarray) -> Found:
@@ -237,16 +219,18 @@ def _turned(fuser: Joint, turned: TurnedEstimate, work: _Work, known: np.ndarray
         ),
         rows=rows,
         units=work.units if whole else work.units._replace(scaling=work.units.scaling.of(dims)),
-        signal=work.signal if whole else find_signal(rows)[0],
+        signal=work.signal if whole else shard_sums.find_signal(rows)[0],
         ends=(work.ends[0][dims], work.ends[1][dims]),
         at_ends=at_ends if at_ends is not None and at_ends.any else None,
         scale=work.scale.select(dims),
         earlier=None,
     )
     found = _learned(fuser.alike(), turned.estimate, own, known[:, dims], observed=True)
-    fuser.turned_ = TurnedFit(found.fuser, turned.dims, turned.better, turned.missed)
+    fuser.turned_ = gold_items.TurnedFit(found.fuser, turned.dims, turned.better, turned.missed)
     everything = fuser.turned_.everything(len(fuser.dimensions_))
-    fuser.trace_ = found.fuser.trace_ if everything else sum_of_traces([fuser.trace_, found.fuser.trace_])
+    fuser.trace_ = (
+        found.fuser.trace_ if everything else item_estimation.sum_of_traces([fuser.trace_, found.fuser.trace_])
+    )
     return found
 
 
@@ -275,7 +259,7 @@ def prior_fit(start: Any, fuser: Joint) -> PriorFit | None:
     """What an earlier fit (a fuser, or the directory of a saved one) knows, if this one can start from it."""
     if start is None:
         return None
-    earlier = start if isinstance(start, Fuser) else revive(load_fit(Path(start)))
+    earlier = start if isinstance(start, Fuser) else revive(saved_fit.load_fit(Path(start)))
     if not isinstance(earlier, Joint):
         raise DataError(f"Shards start from an earlier fit of the model 'auto' or 'joint', not of '{earlier.kind}'.")
     fuser.start_from(earlier)
@@ -285,9 +269,9 @@ def prior_fit(start: Any, fuser: Joint) -> PriorFit | None:
 class Everybody(NamedTuple):
     """Those who rated in the shards, and those of the earlier fit who did not, after them."""
 
-    folder: ShardFolder
+    folder: shard_folder.ShardFolder
     look: Look
-    copies: Copies
+    copies: crowd.Copies
     counted: Counted
 
 

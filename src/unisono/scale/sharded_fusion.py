@@ -17,22 +17,17 @@ from typing import Any
 
 import numpy as np
 
-from unisono.errors import DataError, spoken
+from unisono import errors, version
 from unisono.evaluate.agreement_measure import estimate_of
 from unisono.evaluate.alerts import NO_SIGNAL, copy_alerts, gold_alerts, how_counted, signal_alerts
-from unisono.fusers import Annotators, Fit, Fused, Joint
-from unisono.fusers.crowd import Copies, everybody_described, named_copies
+from unisono.fusers import Annotators, Fit, Fused, Joint, crowd, fusion_results, item_posteriors, saved_fit
 from unisono.fusers.fuser import as_item_table, require_meaning
-from unisono.fusers.fusion_results import dimension_columns, overall_columns
-from unisono.fusers.item_posteriors import described
-from unisono.fusers.saved_fit import in_folder
 from unisono.maths.structure_words import COPY_WORDS, Counting, require_word
 from unisono.report.report_data import Sample, Subject, coverage_of_counts
 from unisono.report.report_page import report_files
 from unisono.report.summary import Counts, summary_of, summary_text
+from unisono.scale import shard_duplicates, shard_folder, sharded_default
 from unisono.scale.executors import Executor, Shard, Task
-from unisono.scale.shard_duplicates import find_copies
-from unisono.scale.shard_folder import ShardFolder
 from unisono.scale.shard_parts import Look, Part, Source, make_part
 from unisono.scale.shard_preparation import (
     counted_of,
@@ -43,35 +38,23 @@ from unisono.scale.shard_preparation import (
     without_wild_answers,
 )
 from unisono.scale.shard_truth import Labels, fused_part, gathered_sample, make_labelled, some_rows, truth_frame
-from unisono.scale.sharded_default import (
-    Counted,
-    Everybody,
-    Fitted,
-    Found,
-    OnPhase,
-    fit_default,
-    look_at_all,
-    prior_fit,
-    with_earlier,
-)
+from unisono.scale.sharded_default import Counted, Everybody, Fitted, Found, OnPhase
 from unisono.tables.answer_scale import Scale, ScaleWords, said_scale, scale_by_dimension
 from unisono.tables.exporting.result_folder import rounded_figures, write_results
 from unisono.tables.rating_checks import Alert
 from unisono.tables.ratings import Ratings
-from unisono.tables.reading.cell_meanings import Missing, missing_numbers
-from unisono.tables.reading.missing_codes import refuse_tallied_codes
-from unisono.version import __version__
+from unisono.tables.reading import cell_meanings, missing_codes
 
 SHOWN_ITEMS = 3_000  # in the report, about; of more, some are shown
 
 
 def fuse_shards(
-    folder: ShardFolder,
+    folder: shard_folder.ShardFolder,
     executor: Executor,
     *,
     model: str = "auto",
     scale: ScaleWords = None,
-    missing: Missing = None,
+    missing: cell_meanings.Missing = None,
     features: Any = None,
     gold: Any = None,
     copies: Counting = "merge",
@@ -90,37 +73,37 @@ def fuse_shards(
     on_step(iteration, objective) and on_phase(what) hear of progress.
     """
     fuser = fuser_of(model, settings)
-    earlier = prior_fit(start, fuser)
+    earlier = sharded_default.prior_fit(start, fuser)
     require_word("copies", copies, COPY_WORDS)
     said = scale_by_dimension(said_scale(scale), folder.dimensions)
     tell = on_phase if on_phase is not None else _ignore
     tell("a first look")
     K = len(folder.annotators)
     sources = [
-        Source(path, folder.dimensions, K, first, missing=missing_numbers(missing))
+        Source(path, folder.dimensions, K, first, missing=cell_meanings.missing_numbers(missing))
         for path, first in zip(folder.paths(), folder.first_items(), strict=True)
     ]
     described, known_truths = as_item_table(features), as_item_table(gold)
     sources, known_truths = with_item_tables(executor, sources, folder, described, known_truths)
     parts = executor.load([Task(make_part, (source,)) for source in sources])
-    look, tallies = look_at_all(executor, parts)
+    look, tallies = sharded_default.look_at_all(executor, parts)
     if not look.compared:
-        raise DataError(
+        raise errors.DataError(
             f"{folder.source}: No item has ratings by two annotators, so they cannot be compared. "
             "Look whether the item and annotator columns are the right ones."
         )
     free = {d: (one.value, one.times) for d, one in enumerate(tallies) if d not in said and not one.level}
-    refuse_tallied_codes(folder.source, folder.dimensions, free)
+    missing_codes.refuse_tallied_codes(folder.source, folder.dimensions, free)
     known = scale_of(look, tallies, said, folder)
     tell("copies")
-    found = named_copies(find_copies(executor, parts, look), folder.annotators)
+    found = crowd.named_copies(shard_duplicates.find_copies(executor, parts, look), folder.annotators)
     alerts = shard_alerts(executor, parts, folder, look, tallies)
     counted, merged = counted_of(executor, parts, sources, look, tallies, folder, known, found, copies)
     counted, wild = without_wild_answers(executor, counted, said, folder)
     alerts, known = [*wild, *alerts], counted.scale
     counted = counted._replace(features=() if described is None else described.columns, gold=known_truths)
-    folder, look, found, counted = with_earlier(Everybody(folder, look, found, counted), earlier)
-    fitted = fit_default(
+    folder, look, found, counted = sharded_default.with_earlier(Everybody(folder, look, found, counted), earlier)
+    fitted = sharded_default.fit_default(
         executor,
         counted,
         fuser,
@@ -144,11 +127,11 @@ class ShardedFusion:
     """A finished fusion of shards; truths are computed part by part when they are written."""
 
     model: str
-    folder: ShardFolder
+    folder: shard_folder.ShardFolder
     executor: Executor
     look: Look
     scale: Scale
-    found_copies: Copies
+    found_copies: crowd.Copies
     merged: bool  # whether copies count as one voice
     counted: Counted
     fitted: Fitted
@@ -171,14 +154,14 @@ class ShardedFusion:
         if self.fuser.turned_ is not None:
             assert self.fitted.found.turned is not None
             voices = self.fuser.turned_.annotators(voices, self._described(self.fitted.found.turned))
-        each = everybody_described(
+        each = crowd.everybody_described(
             voices, self.found_copies, self.folder.annotators, self.look.given, merged=self.merged
         )
         return replace(each, answered=self.look.answered)
 
     def _described(self, found: Found) -> Annotators:
         data, fuser = found.rows.data, found.fuser
-        return described(
+        return item_posteriors.described(
             fuser.annotators_,
             fuser.dimensions_,
             data.by_annotator(data.judgements).astype(np.int64),
@@ -208,7 +191,7 @@ class ShardedFusion:
             arrays=self.fuser.arrays() | {"judgements": given},
             trace=self.fuser.trace_,
             provenance={
-                "unisono": __version__,
+                "unisono": version.__version__,
                 "seed": 0,
                 "source": self.folder.source,
                 "data_sha256": self.look.digest.hex(),
@@ -234,7 +217,7 @@ class ShardedFusion:
 
     def summary(self) -> str:
         """The result in words."""
-        return spoken(summary_text(self.summary_data))
+        return errors.spoken(summary_text(self.summary_data))
 
     @cached_property
     def sample(self) -> tuple[Ratings, Fused]:
@@ -256,8 +239,8 @@ class ShardedFusion:
     def tables(self) -> dict[str, dict[str, Any]]:
         """The tables of annotators, by name."""
         return {
-            "annotators": rounded_figures(dimension_columns(self.described)),
-            "annotators_overall": rounded_figures(overall_columns(self.described)),
+            "annotators": rounded_figures(fusion_results.dimension_columns(self.described)),
+            "annotators_overall": rounded_figures(fusion_results.overall_columns(self.described)),
         }
 
     def save(
@@ -280,7 +263,7 @@ class ShardedFusion:
             self._write_truth(folder, as_csv)
 
         texts = self._report(command, as_csv, tell) if report else {}
-        write_results(target, self.tables(), self.summary_data, texts, [truth, in_folder(self.fit)])
+        write_results(target, self.tables(), self.summary_data, texts, [truth, saved_fit.in_folder(self.fit)])
         return target
 
     def _write_truth(self, folder: Path, as_csv: bool) -> None:

@@ -26,9 +26,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.sparse import csr_array
 
+from unisono.maths.agreement import chance_corrected, intraclass_reliability
 from unisono.maths.agreement.agreement_bootstrap import Coded, at_least, sums_by
-from unisono.maths.agreement.chance_corrected import MOST_CATEGORIES
-from unisono.maths.agreement.intraclass_reliability import Components, variance_components
 from unisono.maths.rating_values import category_codes
 
 ROUNDING = 1e-24  # numerical: squared deviations per rating that are no variation
@@ -64,7 +63,7 @@ def leave_one_out(data: Coded) -> tuple[np.ndarray, np.ndarray]:
 
 def equal_answers(data: Coded) -> tuple[np.ndarray, np.ndarray]:
     """(R,) shares of equal and (R,) of equal or neighbouring answers; NaN for continuous scales."""
-    found = category_codes(data.y, MOST_CATEGORIES)
+    found = category_codes(data.y, chance_corrected.MOST_CATEGORIES)
     if found is None:
         return np.full(data.R, np.nan), np.full(data.R, np.nan)
     values, code = found
@@ -103,9 +102,9 @@ class RaterFit(NamedTuple):
     outfit: np.ndarray
 
 
-def rater_fit(data: Coded, components: Components | None = None) -> RaterFit:
+def rater_fit(data: Coded, components: intraclass_reliability.Components | None = None) -> RaterFit:
     """Severity and fit of the raters of one dimension, given its variance components if they are known already."""
-    components = variance_components(data) if components is None else components
+    components = intraclass_reliability.variance_components(data) if components is None else components
     found = [float(part[0]) / data.scale**2 for part in components]
     nothing = np.full(data.R, np.nan)
     if not np.isfinite(found).all() or found[2] <= 0:
@@ -245,7 +244,7 @@ def _figures(data: Coded, sums_of: Callable[[np.ndarray], Sums]) -> PairFigures:
 
 
 def _linear_kappa(data: Coded, sums_of: Callable[[np.ndarray], Sums], n: np.ndarray, enough: np.ndarray) -> np.ndarray:
-    found = category_codes(data.y, MOST_CATEGORIES)
+    found = category_codes(data.y, chance_corrected.MOST_CATEGORIES)
     if found is None:
         return np.full(n.shape, np.nan)
     values, code = found

@@ -20,8 +20,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import expit
 
-from unisono.maths.grouped_sums import rows_by_group
-from unisono.maths.rating_values import sorted_codes
+from unisono.maths import grouped_sums, rating_values
 
 SMOOTHING = 1.0  # convention: imaginary answers, as common as in the whole crowd, beside those that were counted
 LEVELS = 9  # convention: steps of the others' mean; half steps of a scale with five
@@ -45,7 +44,7 @@ def answer_chances(
     if not len(known):
         return chance, match
     item, who, y = item_of[known].astype(np.intp), annotator_of[known].astype(np.intp), y[known]
-    values, answer = sorted_codes(y)
+    values, answer = rating_values.sorted_codes(y)
     level, V = _levels(y, item), len(values)
     crowd = _Table(level.without_one, answer, V, LEVELS + 1)
     items = _Table(item, answer, V, int(item.max()) + 1)
@@ -152,7 +151,7 @@ class Repeats(NamedTuple):
 
 def find_repeats(answer: np.ndarray, annotator_of: np.ndarray, K: int) -> Repeats:
     """Blocks in the codes of whole answers (n,), in the order in which they were given."""
-    order = rows_by_group(annotator_of)
+    order = grouped_sums.rows_by_group(annotator_of)
     who, code = annotator_of[order].astype(np.int64), answer[order]
     given = np.bincount(who, minlength=K)
     rank = np.arange(len(who)) - np.repeat(np.cumsum(given) - given, given)

@@ -23,17 +23,8 @@ import numpy as np
 from scipy.special import logsumexp
 
 from unisono.maths.items.item_params import LOG_2PI
-from unisono.maths.published.published_answers import (
-    LEAST_VARIANCE,
-    Answers,
-    Places,
-    Spread,
-    Truths,
-    added,
-    places_of,
-    region_starts,
-    spread_of,
-)
+from unisono.maths.published import published_answers
+from unisono.maths.published.published_answers import Answers, Places, Spread, Truths
 
 ANSWERS = 8.0  # convention: nu, the answers that a region's usual noise is worth
 BIAS_VARIANCE = 0.1  # convention: C, in variances of standardised ratings
@@ -71,15 +62,15 @@ class _Items(NamedTuple):
 def starts(answers: Answers, R: int) -> list[RegionParams]:
     """Regions along how far answers to an item lie apart, and along each of the first two feature scores."""
     y, item, _ = answers.single()
-    found = spread_of(y, item, answers.M)
-    squares = added((y - found.mean[item]) ** 2, item, answers.M) + found.within
+    found = published_answers.spread_of(y, item, answers.M)
+    squares = published_answers.added((y - found.mean[item]) ** 2, item, answers.M) + found.within
     apart = np.log(squares / np.maximum(found.answers, 1.0))
-    return [_start(answers, share) for share in region_starts(apart, answers.Z, R)]
+    return [_start(answers, share) for share in published_answers.region_starts(apart, answers.Z, R)]
 
 
 def _start(answers: Answers, share: np.ndarray) -> RegionParams:
     y, item, _ = answers.single()
-    found = spread_of(y, item, answers.M)
+    found = published_answers.spread_of(y, item, answers.M)
     K, P, R = answers.K, answers.Z.shape[1], share.shape[1]
     apart = (y - found.mean[item]) ** 2
     own = np.array([(share[item, r] @ apart + found.within) / (share[item, r].sum() + 1) for r in range(R)])
@@ -116,7 +107,7 @@ def _log_prior(answers: Answers, params: RegionParams) -> float:
 def _moments(answers: Answers) -> Spread:
     """Where priors of variances lie."""
     y, item, _ = answers.single()
-    return spread_of(y, item, answers.M)
+    return published_answers.spread_of(y, item, answers.M)
 
 
 def _expected(answers: Answers, params: RegionParams) -> _Items:
@@ -126,9 +117,9 @@ def _expected(answers: Answers, params: RegionParams) -> _Items:
     weight = 1 / params.noise[who]
     prior = (params.mu + answers.Z @ params.theta)[:, None]
     left = (y - params.bias[who])[:, None] - prior[item]
-    precision = 1 / s2 + added(weight, item, M)
-    linear = added(weight * left, item, M)
-    density = added(LOG_2PI - np.log(weight) + left**2 * weight, item, M)
+    precision = 1 / s2 + published_answers.added(weight, item, M)
+    linear = published_answers.added(weight * left, item, M)
+    density = published_answers.added(LOG_2PI - np.log(weight) + left**2 * weight, item, M)
     density = -0.5 * (density + np.log(precision * s2) - linear**2 / precision)
     density = density + params.places.log_densities(answers.Z)
     total = logsumexp(density, axis=1)
@@ -136,7 +127,7 @@ def _expected(answers: Answers, params: RegionParams) -> _Items:
 
 
 def _regions(answers: Answers, share: np.ndarray, params: RegionParams) -> RegionParams:
-    return params._replace(**places_of(answers.Z, share)._asdict())
+    return params._replace(**published_answers.places_of(answers.Z, share)._asdict())
 
 
 def _truth(answers: Answers, items: _Items, params: RegionParams) -> RegionParams:
@@ -146,19 +137,19 @@ def _truth(answers: Answers, items: _Items, params: RegionParams) -> RegionParam
     away = (items.mean - (mu + answers.Z @ theta)[:, None]) ** 2 + items.var
     imagined = RIDGE * theta @ theta + LATENT_ITEMS * _moments(answers).between
     s2 = ((items.share * away).sum() + imagined) / (answers.M + P + LATENT_ITEMS)
-    return params._replace(mu=np.array(mu), theta=theta, s2=np.array(max(float(s2), LEAST_VARIANCE)))
+    return params._replace(mu=np.array(mu), theta=theta, s2=np.array(max(float(s2), published_answers.LEAST_VARIANCE)))
 
 
 def _annotators(answers: Answers, items: _Items, params: RegionParams) -> RegionParams:
     y, item, who = answers.single()
     K, share = answers.K, items.share[item]
     weight = share / params.noise[who]
-    pull = added((weight * (y[:, None] - items.mean[item])).sum(axis=1), who, K)
-    bias = pull / (added(weight.sum(axis=1), who, K) + 1 / BIAS_VARIANCE)
+    pull = published_answers.added((weight * (y[:, None] - items.mean[item])).sum(axis=1), who, K)
+    bias = pull / (published_answers.added(weight.sum(axis=1), who, K) + 1 / BIAS_VARIANCE)
     squares = (y[:, None] - items.mean[item] - bias[who][:, None]) ** 2 + items.var[item]
-    usual, count = params.noise[-1], added(share, who, K)
-    noise = (ANSWERS * usual + added(share * squares, who, K)) / (ANSWERS + count)
-    noise = np.maximum(noise, LEAST_VARIANCE)
+    usual, count = params.noise[-1], published_answers.added(share, who, K)
+    noise = (ANSWERS * usual + published_answers.added(share * squares, who, K)) / (ANSWERS + count)
+    noise = np.maximum(noise, published_answers.LEAST_VARIANCE)
     pooled = 2 / ((1 / noise).mean(axis=0) + 1 / _moments(answers).within)
     return params._replace(bias=np.append(bias, 0.0), noise=np.vstack([noise, pooled]))
 
