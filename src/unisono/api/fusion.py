@@ -36,7 +36,8 @@ from unisono.fusers import (
     trace_data,
     warm_start,
 )
-from unisono.fusers.fusion_results import as_frame, dimension_columns, error_arrays, overall_columns
+from unisono.fusers.fusion_results import as_frame, dimension_columns, overall_columns
+from unisono.fusers.learned_arrays import packed
 from unisono.fusers.model_registry import model_for
 from unisono.maths.structure_words import BENT, Counting
 from unisono.report.notebook_progress import watching_phases, watching_steps
@@ -300,7 +301,7 @@ class Fusion(WithCategories, input_output.Saving):
         drawn = self.estimate.correlations
         known = {} if drawn is None else {"reliability_draws": drawn}
         known["item_judgements"] = np.bincount(self.ratings.item_of, minlength=self.ratings.M)
-        known |= error_arrays(self.fused.level, "item_level")
+        known |= packed(self.fused.level, "item_level")
         return {"item_mean": self.fused.mean, "item_cov": self.fused.cov, "judgements": given} | known
 
     def _truth_columns(self, *, rounded: bool = False) -> dict[str, Any]:

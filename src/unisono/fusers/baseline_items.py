@@ -11,14 +11,15 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from copy import copy
-from typing import ClassVar, NamedTuple, Self
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
 from unisono.fusers import crowd, item_preparation, joint_items, standardisation
 from unisono.fusers.fuser import Fuser, Given, Progress, fitted_places
-from unisono.fusers.fusion_results import Annotators, Fit, Fused, SharedError
+from unisono.fusers.fusion_results import Annotators, Fused, SharedError
 from unisono.fusers.item_estimation import Estimate, Run, sum_of_traces
+from unisono.fusers.standardisation import FeatureSpace
 from unisono.maths import em_loop, grouped_sums
 from unisono.maths.grouped_sums import Average
 from unisono.maths.items.item_data import ItemData, Ridge, empirical_ridge, no_features, of_dimensions, prepare
@@ -50,6 +51,7 @@ class Adjustment(NamedTuple):
 class Described(Fuser):
     """A fuser that tells annotators by bias, gain and noise, and relates truths to features by a ridge regression."""
 
+    saved = Fuser.saved | {"ridge_": Ridge, "space_": FeatureSpace}
     ridge_: Ridge
 
     def refuses_gold(self) -> str:
@@ -77,20 +79,11 @@ class Described(Fuser):
             diagnosis=None if ratings.is_series else crowd.crowd_diagnosis(ratings),
         )
 
-    def shared_arrays(self) -> dict[str, np.ndarray]:
-        """Units, the space of features, and the regression on it, for `arrays`."""
-        ridge = {f"ridge_{name}": value for name, value in self.ridge_._asdict().items()}
-        return self.unit_arrays() | ridge | self.space_.arrays()
-
-    def restore_shared(self, fit: Fit) -> None:
-        """The same from a saved fit."""
-        self.restore_units(fit)
-        self.ridge_ = Ridge(*(fit.arrays[f"ridge_{name}"] for name in Ridge._fields))
-        self.space_ = standardisation.restore_space(fit.features, fit.arrays)
-
 
 class Baseline(Described):
     """An average of adjusted answers."""
+
+    saved = Described.saved | {"adjustment_": Adjustment, "noise_": np.ndarray, "spread_": np.ndarray}
 
     @abstractmethod
     def _adjust(self, z: np.ndarray, item_of: np.ndarray, annotator_of: np.ndarray, M: int, K: int) -> Adjustment:
@@ -151,16 +144,6 @@ class Baseline(Described):
         agreement = grouped_sums.grouped_correlation(z, left_out, ratings.annotator_of, ratings.K)
         bias, gain, noise = grouped_sums.grouped_regression(z, left_out, ratings.annotator_of, ratings.K)
         return self.described(bias, gain, noise, agreement)
-
-    def arrays(self) -> dict[str, np.ndarray]:
-        self.require_fitted()
-        return self.adjustment_._asdict() | {"noise": self.noise_, "spread": self.spread_} | self.shared_arrays()
-
-    def restore(self, fit: Fit) -> Self:
-        self.adjustment_ = Adjustment(*(fit.arrays[name] for name in Adjustment._fields))
-        self.noise_, self.spread_ = fit.arrays["noise"], fit.arrays["spread"]
-        self.restore_shared(fit)
-        return self
 
     def _truths(self, ratings: Ratings) -> tuple[np.ndarray, np.ndarray]:
         """Means (M, D) and covariances (M, D, D) of the items, standardised."""

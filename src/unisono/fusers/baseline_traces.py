@@ -20,6 +20,7 @@ from unisono.fusers.fuser import Fuser, Given, OnState, Progress
 from unisono.fusers.fuser_settings import Number
 from unisono.fusers.fusion_results import Annotators, Fit, Fused
 from unisono.fusers.joint_traces import WINDOW, Joint
+from unisono.fusers.learned_arrays import inside, packed
 from unisono.fusers.standardisation import FeatureSpace, places_by_label
 from unisono.fusers.trace_data import Watcher, in_own_units, one_dimension, require_series
 from unisono.fusers.trace_model import Estimated, combined
@@ -40,6 +41,7 @@ class SeriesAverage(Fuser):
 
     namespace = "series."
 
+    saved = Fuser.saved | {"rate_": float, "lag_": np.ndarray}
     average: ClassVar[type[Baseline]]
     rate_: float
     inner_: Baseline
@@ -129,14 +131,11 @@ class SeriesAverage(Fuser):
         return self.inner_.space_
 
     def arrays(self) -> dict[str, np.ndarray]:
-        self.require_fitted()
-        return self.inner_.arrays() | {"rate": np.array(self.rate_), "lag": self.lag_}
+        return super().arrays() | packed(self.inner_.arrays(), "inner")
 
     def restore(self, fit: Fit) -> Self:
-        self.inner_ = self.average().restore(fit)
-        self.rate_, self.lag_ = float(fit.arrays["rate"]), fit.arrays["lag"]
-        self.scaling_, self.scale_, self.trace_ = self.inner_.scaling_, self.inner_.scale_, fit.trace
-        self.dimensions_, self.annotators_ = fit.dimensions, fit.annotators
+        inner = self.average().restore(replace(fit, arrays=inside(fit.arrays, "inner")))
+        super().restore(fit).inner_ = inner
         return self
 
 

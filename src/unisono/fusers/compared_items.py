@@ -21,8 +21,9 @@ from unisono.fusers.fuser_settings import ITERATIONS, Number
 from unisono.fusers.fusion_results import Annotators, Fit, Fused
 from unisono.fusers.item_posteriors import predicted_answers
 from unisono.fusers.joint_items import Joint
+from unisono.fusers.learned_arrays import inside, packed
 from unisono.fusers.rated_and_compared import dimensions_of, places_in, rating_prior, union_of, units_of_all
-from unisono.fusers.standardisation import Scaling, identity_scaling, learn_space, places, restore_space
+from unisono.fusers.standardisation import FeatureSpace, identity_scaling, learn_space, places
 from unisono.maths.comparisons import comparison_posterior, comparison_priors, comparison_state
 from unisono.maths.comparisons.comparison_data import ComparisonData, comparison_data, ranking_weights
 from unisono.maths.comparisons.comparison_em import MAX_ITER, TOL, fit
@@ -37,7 +38,7 @@ from unisono.tables.item_table import ItemTable
 from unisono.tables.labels import did_you_mean, listed
 from unisono.tables.ratings import Ratings
 
-RATED = "rating_fit_"  # before names of arrays of the model of ratings
+RATED = "rated"  # the model of ratings in a saved fit
 
 
 class Preference(NamedTuple):
@@ -58,6 +59,18 @@ class Pairwise(Fuser):
     numbers: ClassVar[Mapping[str, Number]] = {
         "tol": Number("give nats above 0", with_least=False),
         "max_iter": ITERATIONS,
+    }
+    saved = Fuser.saved | {
+        "posterior_": Posterior,
+        "crowd_": Crowd,
+        "hyper_": Hyper,
+        "counts_": np.ndarray,
+        "levels_": np.ndarray,
+        "judges_": tuple[str, ...],
+        "kinds_": tuple[str, ...],
+        "kind_of_": np.ndarray,
+        "prior_mean_": np.ndarray,
+        "space_": FeatureSpace,
     }
     items_: tuple[str, ...]
     prior_: Prior
@@ -353,45 +366,14 @@ class Pairwise(Fuser):
     # ---- saving
 
     def arrays(self) -> dict[str, np.ndarray]:
-        self.require_fitted()
-        parts: dict[str, Any] = {"posterior": self.posterior_, "crowd": self.crowd_, "hyper": self.hyper_}
-        found = {
-            f"{name}_{field}": np.asarray(value)
-            for name, part in parts.items()
-            for field, value in part._asdict().items()
-            if value is not None
-        }
-        found |= {"comparison_counts": self.counts_, "comparison_judges": np.array(self.judges_)}
-        found |= {"judge_kinds": np.array(self.kinds_), "judge_kind_of": self.kind_of_, "levels": self.levels_}
-        found |= {"truth_loc": self.scaling_.loc, "truth_scale": self.scaling_.scale, "prior_mean": self.prior_mean_}
         if self.rater_ is None:
-            return found | self.space_.arrays()
-        found |= {"rated_dimensions": np.array(len(self.rater_.dimensions_))}
-        return found | {f"{RATED}{name}": value for name, value in self.rater_.arrays().items()}
+            return super().arrays()
+        rated = {"dimensions": np.array(len(self.rater_.dimensions_)), "fuser": self.rater_.arrays()}
+        return super().arrays() | packed(rated, RATED)
 
     def restore(self, fit: Fit) -> Self:
-        self.forget()
-        arrays = fit.arrays
-        self.posterior_ = Posterior(*(arrays.get(f"posterior_{name}") for name in Posterior._fields))  # type: ignore[arg-type]
-        self.crowd_ = Crowd(*(arrays[f"crowd_{name}"] for name in Crowd._fields))
-        self.hyper_ = Hyper(*(_plain(arrays[f"hyper_{name}"]) for name in Hyper._fields))
-        self.counts_, self.levels_ = arrays["comparison_counts"], arrays["levels"]
-        self.items_, self.dimensions_, self.annotators_ = fit.items, fit.dimensions, fit.annotators
-        self.judges_, self.trace_ = tuple(arrays["comparison_judges"].tolist()), fit.trace
-        self.kinds_, self.kind_of_ = tuple(arrays["judge_kinds"].tolist()), arrays["judge_kind_of"]
-        self.scaling_ = Scaling(arrays["truth_loc"], arrays["truth_scale"])
-        self.prior_mean_, self.scale_ = arrays["prior_mean"], Scale.none(len(self.levels_))
-        if "rated_dimensions" in arrays:
-            own = fit.dimensions[: int(arrays["rated_dimensions"])]
-            inner = {name.removeprefix(RATED): value for name, value in arrays.items() if name.startswith(RATED)}
-            kept = replace(fit, dimensions=own, arrays=inner, settings={}, kind=Joint.kind)
-            self.rater_ = Joint().restore(kept)
-            self.space_ = self.rater_.space_
-            self.scale_ = units_of_all(self.rater_, len(self.levels_))[1]
-        else:
-            self.space_ = restore_space(fit.features, arrays)
+        super().restore(fit).items_ = fit.items
+        if own := inside(fit.arrays, RATED):
+            names = fit.dimensions[: int(own["dimensions"])]
+            self.rater_ = Joint().restore(replace(fit, dimensions=names, arrays=inside(own, "fuser")))
         return self
-
-
-def _plain(value: np.ndarray) -> Any:
-    return value if value.ndim else float(value)

@@ -13,7 +13,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping
 from copy import copy
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from unisono.errors import DataError
 from unisono.fusers import baseline_items, baseline_traces, standardisation
 from unisono.fusers.fuser import Given, Progress
 from unisono.fusers.fuser_settings import ITERATIONS, TOLERANCE, Number
-from unisono.fusers.fusion_results import Annotators, Fit, Fused
+from unisono.fusers.fusion_results import Annotators, Fused
 from unisono.fusers.trace_data import require_rated, require_series, to_known_series
 from unisono.maths.em_loop import EmTrace, relative_change, run_em
 from unisono.maths.grouped_sums import grouped_correlation, grouped_regression, segment_sum
@@ -53,6 +53,12 @@ class CourseFuser(baseline_items.Described):
 
     namespace = "series."
 
+    saved = baseline_items.Described.saved | {
+        "rate_": float,
+        "learnt_": dict[str, np.ndarray],
+        "noise_": np.ndarray,
+        "prior_": ItemParams,
+    }
     rate_: float
     learnt_: dict[str, np.ndarray]  # of annotators, by the method
     noise_: np.ndarray  # (D,) unit of the courses' errors
@@ -175,30 +181,6 @@ class CourseFuser(baseline_items.Described):
 
     def parameters(self) -> ItemParams:
         raise DataError("This model of traces has no parameters of ratings of items.")
-
-    # ---- saving
-
-    def arrays(self) -> dict[str, np.ndarray]:
-        self.require_fitted()
-        known = {name: value for name, value in self.prior_._asdict().items() if value is not None}
-        return {
-            **{f"learnt_{name}": value for name, value in self.learnt_.items()},
-            **{f"prior_{name}": value for name, value in known.items()},
-            "noise": self.noise_,
-            "rate": np.array(self.rate_),
-            **self.shared_arrays(),
-        }
-
-    def restore(self, fit: Fit) -> Self:
-        arrays = fit.arrays
-
-        def of(prefix: str) -> dict[str, np.ndarray]:
-            return {name.removeprefix(prefix): value for name, value in arrays.items() if name.startswith(prefix)}
-
-        self.learnt_, self.prior_ = of("learnt_"), ItemParams(**of("prior_"))
-        self.noise_, self.rate_ = arrays["noise"], float(arrays["rate"])
-        self.restore_shared(fit)
-        return self
 
 
 def _related(z: np.ndarray, x: np.ndarray, annotator_of: np.ndarray, K: int, mean: np.ndarray) -> ItemParams:

@@ -18,7 +18,8 @@ import numpy as np
 from unisono.errors import ConvergenceWarning, DataError, NotFittedError, warn
 from unisono.fusers.fuser_settings import Parameterised
 from unisono.fusers.fusion_results import Annotators, Fit, Fused, SharedError
-from unisono.fusers.standardisation import FeatureSpace, Scaling, restored_scale, scale_arrays
+from unisono.fusers.learned_arrays import packed, unpacked
+from unisono.fusers.standardisation import FeatureSpace, Scaling
 from unisono.maths.em_loop import EmTrace
 from unisono.maths.gold_slope import CERTAIN, Slope
 from unisono.maths.items.item_estimates import Predictive
@@ -202,24 +203,22 @@ class Fuser(Parameterised, ABC):
         """The settings that a saved fit keeps: all but those that decide no number."""
         return {name: value for name, value in self.get_params().items() if name not in NOT_SAVED}
 
-    @abstractmethod
+    # What was learned and is kept in a saved fit, and its types.
+    saved: ClassVar[dict[str, Any]] = {"scaling_": Scaling, "scale_": Scale}
+
     def arrays(self) -> dict[str, np.ndarray]:
         """All learned numbers."""
+        self.require_fitted()
+        each = (packed(getattr(self, name), name.rstrip("_")) for name in self.saved)
+        return {name: array for own in each for name, array in own.items()}
 
-    @abstractmethod
     def restore(self, fit: Fit) -> Self:
         """Takes the learned numbers from a saved fit."""
-
-    def unit_arrays(self) -> dict[str, np.ndarray]:
-        """The units and the scale of the ratings, for `arrays`."""
-        units = {"rating_loc": self.scaling_.loc, "rating_scale": self.scaling_.scale}
-        return units | scale_arrays(self.scale_)
-
-    def restore_units(self, fit: Fit) -> None:
-        """The same from a saved fit, with its labels and how estimation went."""
-        self.scaling_ = Scaling(fit.arrays["rating_loc"], fit.arrays["rating_scale"])
-        self.scale_ = restored_scale(fit.arrays, len(fit.dimensions))
+        self.forget()
+        for name, kind in self.saved.items():
+            setattr(self, name, unpacked(kind, fit.arrays, name.rstrip("_")))
         self.dimensions_, self.annotators_, self.trace_ = fit.dimensions, fit.annotators, fit.trace
+        return self
 
     @property
     def feature_columns(self) -> tuple[str, ...]:

@@ -17,12 +17,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from unisono.errors import DataError
-from unisono.fusers.standardisation import restored_scale
+from unisono.fusers.learned_arrays import unpacked
 from unisono.maths.em_loop import EmTrace
 from unisono.maths.items.item_estimates import half_width
 from unisono.maths.raters.rater_diagnosis import Diagnosis
 from unisono.maths.raters.response_styles import KINDS
 from unisono.maths.series.tracer_diagnosis import KINDS as TRACING
+from unisono.tables.answer_scale import Scale
 from unisono.tables.item_table import Clock, ItemTable
 from unisono.tables.labels import Introduced, Introduction, counted, listed
 from unisono.tables.ratings import Ratings
@@ -291,26 +292,11 @@ class Fit:
         if "item_cov" not in self.arrays:
             raise DataError("This fit does not hold the uncertainty of its truth. Fuse again, and give the result.")
         length = np.ones(len(self.items), dtype=np.int64)
-        scale = restored_scale(self.arrays, len(self.dimensions))
+        scale, own = unpacked(Scale, self.arrays, "scale"), slice(len(self.dimensions))
         mean, cov = self.arrays["item_mean"], self.arrays["item_cov"]
-        level = restored_error(self.arrays, "item_level")
-        return Fused(mean, cov, self.items, self.dimensions, length, ends=(scale.low, scale.high), level=level)
-
-
-def error_arrays(error: SharedError | None, name: str) -> dict[str, np.ndarray]:
-    """A shared error as a fit saves it."""
-    if error is None:
-        return {}
-    parts = error._asdict()
-    return {name: parts.pop("cov")} | {f"{name}_{part}": np.asarray(value) for part, value in parts.items()}
-
-
-def restored_error(arrays: dict[str, np.ndarray], name: str) -> SharedError | None:
-    """The same from a saved fit; none in fits of older versions."""
-    if name not in arrays:
-        return None
-    unit, center = (arrays.get(f"{name}_{part}", 0.0) for part in ("unit", "center"))
-    return SharedError(arrays[name], float(arrays[f"{name}_freedom"]), unit, center)
+        level = unpacked(SharedError, self.arrays, "item_level")
+        ends = scale.low[own], scale.high[own]
+        return Fused(mean, cov, self.items, self.dimensions, length, ends=ends, level=level)
 
 
 def sensible_decimals(sd: np.ndarray, mean: np.ndarray) -> int:

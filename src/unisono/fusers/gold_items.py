@@ -16,6 +16,7 @@ import numpy as np
 from unisono.fusers.fusion_results import Annotators, FigureEnds, Fit
 from unisono.fusers.item_posteriors import Calibration
 from unisono.fusers.item_preparation import Prepared
+from unisono.fusers.learned_arrays import inside, packed
 from unisono.fusers.standardisation import Scaling
 from unisono.maths.gold_slope import Slope, slope_of, slope_on
 from unisono.maths.items import item_data, item_gold, item_priors
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from unisono.fusers.joint_items import Joint
 
 
-PREFIX = "turned_"  # of its arrays in a saved fit
+TURNED = "turned"  # its name in a saved fit
 
 
 class TurnedFit(NamedTuple):
@@ -116,20 +117,17 @@ class TurnedFit(NamedTuple):
 
 def turned_arrays(turned: TurnedFit | None) -> dict[str, np.ndarray]:
     """What a saved fit holds of it."""
-    if turned is None:
-        return {}
-    own = turned.fuser.arrays() | {"dims": turned.dims, "better": turned.better, "missed": turned.missed}
-    return {f"{PREFIX}{name}": value for name, value in own.items()}
+    return {} if turned is None else packed(turned._asdict() | {"fuser": turned.fuser.arrays()}, TURNED)
 
 
 def restored_turned(fit: Fit, alike: Callable[[], Joint]) -> TurnedFit | None:
     """From a saved fit; `alike` makes an unfitted fuser."""
-    own = {name.removeprefix(PREFIX): value for name, value in fit.arrays.items() if name.startswith(PREFIX)}
+    own = inside(fit.arrays, TURNED)
     if not own:
         return None
-    dims = own.pop("dims")
-    part = replace(fit, dimensions=tuple(fit.dimensions[d] for d in dims), arrays=own)
-    return TurnedFit(alike().restore(part), dims, own.pop("better").astype(bool), own.pop("missed"))
+    names = tuple(fit.dimensions[d] for d in own["dims"])
+    part = replace(fit, dimensions=names, arrays=inside(own, "fuser"))
+    return TurnedFit(alike().restore(part), own["dims"], own["better"], own["missed"])
 
 
 def part_of(given: Prepared, dims: np.ndarray, data: item_data.ItemData) -> Prepared:

@@ -10,20 +10,18 @@ import numpy as np
 from unisono.fusers.fuser import Fuser, Given, Progress, fitted_places
 from unisono.fusers.fuser_settings import ITERATIONS, SHARED, Number
 from unisono.fusers.fuser_settings import TOLERANCE as RELATIVE
-from unisono.fusers.fusion_results import Annotators, Fit, Fused
+from unisono.fusers.fusion_results import Annotators, Fused
 from unisono.fusers.group_fit import (
     GroupFit,
     annotator_places,
     effect_columns,
     expectations,
-    fit_arrays,
     group_units,
     reference_slopes,
-    restored_fit,
     standardised,
 )
 from unisono.fusers.group_tables import GroupTable, annotator_table, group_table
-from unisono.fusers.standardisation import learn_space, restore_space, restored_scale, scale_arrays
+from unisono.fusers.standardisation import FeatureSpace, learn_space
 from unisono.maths.groups.group_data import GroupData, GroupParams, prepare_groups
 from unisono.maths.groups.group_estep import left_out_means, posteriors, predicted_answers, ratings_part
 from unisono.maths.groups.group_fit import Assembled, GroupState, assembled, fit_best
@@ -50,6 +48,7 @@ class Groups(Fuser):
 
     kind: ClassVar[str] = "groups"
     numbers: ClassVar[Mapping[str, Number]] = {"shared": SHARED, "tol": RELATIVE, "max_iter": ITERATIONS}
+    saved = Fuser.saved | {"fit_": GroupFit, "before_": np.ndarray, "space_": FeatureSpace}
     fit_: GroupFit
     before_: np.ndarray
     covariates_: RatingNumbers | None = None
@@ -281,18 +280,8 @@ class Groups(Fuser):
     # ---- saving
 
     def arrays(self) -> dict[str, np.ndarray]:
-        self.require_fitted()
-        before = {"before": self.known_before()}
-        return fit_arrays(self.fit_) | before | scale_arrays(self.scale_) | self.space_.arrays()
-
-    def restore(self, fit: Fit) -> Self:
-        self.forget()
-        self.fit_ = restored_fit(fit.arrays)
-        self.before_ = fit.arrays["before"]
-        self.scale_ = restored_scale(fit.arrays, len(fit.dimensions))
-        self.scaling_, self.space_ = self.fit_.units.truth, restore_space(fit.features, fit.arrays)
-        self.dimensions_, self.annotators_, self.trace_ = fit.dimensions, fit.annotators, fit.trace
-        return self
+        self.before_ = self.known_before()
+        return super().arrays()
 
     # ---- data
 

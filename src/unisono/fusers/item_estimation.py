@@ -13,9 +13,9 @@ import numpy as np
 
 from unisono.fusers import gold_items, item_posteriors, standardisation, warm_start
 from unisono.fusers.fuser import Progress
-from unisono.fusers.fusion_results import Fit, SharedError
+from unisono.fusers.fusion_results import SharedError
 from unisono.fusers.gold_items import Blind, KnownLevel, TurnedFit
-from unisono.fusers.item_preparation import Prepared, ends_arrays, restore_ends, typical_annotators
+from unisono.fusers.item_preparation import Prepared, typical_annotators
 from unisono.maths.em_loop import EmTrace, Stop, relative_change, run_em
 from unisono.maths.items.annotator_levels import tails
 from unisono.maths.items.annotator_rows import expected_gain
@@ -279,37 +279,9 @@ def set_level(fuser: Joint, known: np.ndarray, blind: Blind) -> KnownLevel:
     """Parameters, ends and calibration at the level and scale of known truths (n, D) of items with these estimates."""
     found = gold_items.known_level(blind, known, fuser.turned_, obeyed=fuser.gold_anyway)
     n = np.count_nonzero(~np.isnan(known), axis=0)
-    fuser.set_calibration(gold_items.at_known_level(fuser.calibration_, found.scale, found.offset, n))
+    fuser.calibration_ = gold_items.at_known_level(fuser.calibration_, found.scale, found.offset, n)
     fuser.params_ = change_of_truth(fuser.params_, np.diag(found.scale), found.offset)
     fuser.ends_ = None if fuser.ends_ is None else fuser.ends_.mapped(found.scale, found.offset)
     level = fuser.turned_, fuser.parameters(), fuser.scaling_
     fuser.gold_ = gold_items.report_gold(fuser.dimensions_, known, blind, found, *level)
     return found
-
-
-def learned_arrays(fuser: Joint) -> dict[str, np.ndarray]:
-    """All learned numbers by name."""
-    params = {name: value for name, value in fuser.params_._asdict().items() if value is not None}
-    return {
-        **params,
-        "theta_var": fuser.theta_var_,
-        "judgements_behind": fuser.judgements_,
-        "items_behind": np.array(fuser.items_behind_),
-        **fuser.calibration_.arrays(),
-        **ends_arrays(fuser.ends_),
-        **fuser.unit_arrays(),
-        **fuser.space_.arrays(),
-    }
-
-
-def restore_learned(fuser: Joint, fit: Fit) -> None:
-    """Gives an unfitted fuser the numbers of a saved fit; those that older versions did not save are left neutral."""
-    arrays = fit.arrays
-    fuser.params_ = ItemParams(**{name: arrays.get(name) for name in ItemParams._fields})  # type: ignore[arg-type]
-    fuser.theta_var_ = arrays["theta_var"]
-    fuser.judgements_ = arrays.get("judgements_behind", np.zeros(len(fit.annotators)))
-    fuser.items_behind_ = int(arrays.get("items_behind", 0))
-    fuser.ends_ = restore_ends(arrays)
-    fuser.set_calibration(item_posteriors.restore_calibration(arrays))
-    fuser.restore_units(fit)
-    fuser.space_ = standardisation.restore_space(fit.features, arrays)

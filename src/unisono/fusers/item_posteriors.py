@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from unisono.fusers.crowd import crowd_diagnosis
-from unisono.fusers.fusion_results import INTERVAL, Annotators, FigureEnds, SharedError, error_arrays, restored_error
+from unisono.fusers.fusion_results import INTERVAL, Annotators, FigureEnds, SharedError
 from unisono.fusers.standardisation import Scaling
 from unisono.maths import grouped_sums, structure_words
 from unisono.maths.items.annotator_intervals import Ends, Known, annotator_ends, left_out_variances
@@ -158,31 +158,6 @@ class Calibration(NamedTuple):
     least_variance: np.ndarray | float = 0.0  # (D,) of an error if annotators share nothing: as wide as the scale
     shared: np.ndarray | float = 1.0  # (D,) probability that they share anything
     level: SharedError | None = None  # error of the level, which all items share
-
-    def arrays(self) -> dict[str, np.ndarray]:
-        table = {
-            "interval_ratio": np.array(self.ratio),
-            "interval_freedom": np.array(self.freedom),
-            "interval_least_variance": np.asarray(self.least_variance),
-            "interval_shared": np.asarray(self.shared),
-        } | error_arrays(self.level, "interval_level")
-        if self.rescaling is not None:
-            table |= {f"matched_{name}": value for name, value in self.rescaling._asdict().items()}
-        return table
-
-
-def restore_calibration(arrays: dict[str, np.ndarray]) -> Calibration:
-    """The calibration of a saved fit; none in fits of older versions."""
-    if "interval_ratio" not in arrays:
-        return Calibration()
-    rescaling = None
-    if "matched_stretch" in arrays:
-        rescaling = Rescaling(*(arrays[f"matched_{name}"] for name in Rescaling._fields))
-    honesty = float(arrays["interval_ratio"]), float(arrays["interval_freedom"])
-    least = arrays["interval_least_variance"]
-    # Fits of older versions had such a variance where they were sure that nothing is shared.
-    shared = arrays.get("interval_shared", np.where(least > 0, 0.0, 1.0))
-    return Calibration(*honesty, rescaling, least, shared, restored_error(arrays, "interval_level"))
 
 
 def calibrate(

@@ -125,25 +125,6 @@ def ends_note(typical: Typical | None) -> dict[str, Any]:
     return {"response": {"kind": "ends", "dimensions": int(typical.ends.read.sum())}}
 
 
-def ends_arrays(typical: Typical | None) -> dict[str, np.ndarray]:
-    """The ends of the scale as they are saved."""
-    if typical is None:
-        return {}
-    parts = typical.ends._asdict() | {name: part for name, part in typical._asdict().items() if name != "ends"}
-    return {f"end_{name}": np.asarray(part) for name, part in parts.items()}
-
-
-def restore_ends(arrays: dict[str, np.ndarray]) -> Typical | None:
-    """The ends of the scale of a saved fit; those of older versions began at the end itself."""
-    if "end_low" not in arrays:
-        return None
-    low, high, spread = (arrays[f"end_{name}"] for name in ("low", "high", "spread"))
-    step, weight = arrays.get("end_step", np.zeros_like(spread)), arrays.get("end_weight", np.ones_like(spread))
-    ends = EndAnswers(low, high, step, weight)
-    scale, offset = arrays.get("end_scale", np.ones_like(spread)), arrays.get("end_offset", np.zeros_like(spread))
-    return Typical(ends, spread, scale, offset)
-
-
 class Prepared(NamedTuple):
     """Ratings as given and as the maths wants them."""
 

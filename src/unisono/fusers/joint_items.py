@@ -16,7 +16,7 @@ from unisono.fusers.fusion_results import Annotators, Fit, Fused, SharedError
 from unisono.fusers.gold_items import GoldReport, TurnedFit, restored_turned, turned_arrays
 from unisono.fusers.item_estimation import Estimate, OnEstimate, Run
 from unisono.fusers.item_posteriors import Calibration, ItemPosteriors
-from unisono.fusers.standardisation import places
+from unisono.fusers.standardisation import FeatureSpace, places
 from unisono.maths import gold_slope, structure_words
 from unisono.maths.items.censored_estep import Typical
 from unisono.maths.items.item_data import ItemData, of_dimensions, prepare
@@ -51,6 +51,15 @@ class Joint(Fuser):
         "tol": TOLERANCE,
         "max_iter": ITERATIONS,
         "variance_floor": Number("give a variance from 0 on"),
+    }
+    saved = Fuser.saved | {
+        "params_": ItemParams,
+        "theta_var_": np.ndarray,
+        "judgements_": np.ndarray,
+        "items_behind_": int,
+        "ends_": Typical | None,
+        "calibration_": Calibration,
+        "space_": FeatureSpace,
     }
     gold_: GoldReport | None = None
     turned_: TurnedFit | None = None
@@ -190,8 +199,8 @@ class Joint(Fuser):
             self._calibrated = Calibration() if self.inference == "ml" else self._calibrate()
         return self._calibrated
 
-    def set_calibration(self, calibration: Calibration) -> None:
-        """Takes over what was learned before."""
+    @calibration_.setter
+    def calibration_(self, calibration: Calibration) -> None:
         self._calibrated = calibration
 
     def _calibrate(self) -> Calibration:
@@ -297,13 +306,10 @@ class Joint(Fuser):
     # ---- saving
 
     def arrays(self) -> dict[str, np.ndarray]:
-        self.require_fitted()
-        return item_estimation.learned_arrays(self) | turned_arrays(self.turned_)
+        return super().arrays() | turned_arrays(self.turned_)
 
     def restore(self, fit: Fit) -> Self:
-        self.forget()
-        item_estimation.restore_learned(self, fit)
-        self.turned_ = restored_turned(fit, self.alike)
+        super().restore(fit).turned_ = restored_turned(fit, self.alike)
         return self
 
     # ---- data

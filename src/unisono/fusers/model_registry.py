@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from unisono.errors import DataError, DataWarning, SettingsError, warn
+from unisono.errors import DataWarning, SettingsError, warn
 from unisono.fusers import series as of_traces
 from unisono.fusers.baseline_items import EvaluatorWeighted, Independent, Mean, Median, WeightedMean, ZScoreMean
 from unisono.fusers.compared_items import Pairwise
@@ -156,10 +156,7 @@ def revive(fit: Fit) -> Fuser:
     """The fuser that a saved fit describes."""
     classes = [kind for model in ALL_MODELS.values() for kind in (model.fuser, model.series) if kind is not None]
     by_kind = {kind.kind: kind for kind in classes}
-    settings = dict(fit.settings)
-    if settings.pop("response", "linear") != "linear":
-        raise DataError("This fit has response='warp', which this version does not know. Fit again.")
-    return by_kind[fit.kind](**settings).restore(fit)
+    return by_kind[fit.kind](**fit.settings).restore(fit)
 
 
 GROUP_SETTINGS = ("reference_kind", "shared")

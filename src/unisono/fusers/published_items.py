@@ -17,6 +17,7 @@ from unisono.fusers import baseline_items, item_estimation, standardisation
 from unisono.fusers.fuser import Given, Progress, fitted_places
 from unisono.fusers.fuser_settings import ITERATIONS, TOLERANCE, Number
 from unisono.fusers.fusion_results import Annotators, Fit, Fused
+from unisono.fusers.learned_arrays import packed, unpacked
 from unisono.maths.em_loop import EmTrace, relative_change, run_em
 from unisono.maths.grouped_sums import grouped_correlation
 from unisono.maths.items.item_data import empirical_ridge, no_features, prepare
@@ -159,14 +160,11 @@ class Published(baseline_items.Described):
     # ---- saving
 
     def arrays(self) -> dict[str, np.ndarray]:
-        self.require_fitted()
-        kept = {f"{name}_{i}": value for i, own in enumerate(self.params_) for name, value in own._asdict().items()}
-        return kept | self.shared_arrays()
+        return super().arrays() | packed(self.params_, "params")
 
     def restore(self, fit: Fit) -> Self:
-        blocks, fields = range(len(self._blocks(len(fit.dimensions)))), self.Params._fields
-        self.params_ = [self.Params(*(fit.arrays[f"{name}_{i}"] for name in fields)) for i in blocks]
-        self.restore_shared(fit)
+        blocks = range(len(self._blocks(len(fit.dimensions))))
+        super().restore(fit).params_ = [unpacked(self.Params, fit.arrays, f"params.{i}") for i in blocks]
         return self
 
 

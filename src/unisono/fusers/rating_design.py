@@ -16,6 +16,7 @@ from scipy.special import ndtr
 from unisono.errors import DataError
 from unisono.fusers.fuser import Fuser
 from unisono.fusers.fusion_results import Fit
+from unisono.fusers.learned_arrays import unpacked
 from unisono.fusers.trace_fuser import SeriesFuser
 from unisono.fusers.trace_model import SeriesModel
 from unisono.maths.items.item_estimates import expected_error, expected_reduction, rating_information
@@ -334,12 +335,12 @@ def _parts(fuser: Fuser, fit: Fit) -> list[Part]:
             "Advice on traces comes from the default, without features and without another structure: "
             "fuse with --model auto alone."
         )
-    if "part0_stretch_recording" not in fit.arrays:
+    if "stretches0.recording" not in fit.arrays:
         raise DataError("This fit does not hold what is known of its recordings. Fuse again with this version.")
     return [_part(list(one.dims), one.model, fit, i) for i, one in enumerate(parts)]
 
 
 def _part(dims: list[int], model: SeriesModel, fit: Fit, number: int) -> Part:
     assert model.levels is not None
-    known = Stretches(*(fit.arrays[f"part{number}_stretch_{name}"] for name in Stretches._fields))
+    known = unpacked(Stretches, fit.arrays, f"stretches{number}")
     return Part(dims, trace_truth.trace_design(model.params, model.levels, model.noise), known)

@@ -14,7 +14,7 @@ from unisono.errors import DataError
 from unisono.fusers.fusion_results import Fit
 from unisono.maths.em_loop import EmTrace
 
-FORMAT = 1  # layout: of saved fits
+FORMAT = 2  # layout: of saved fits
 WORDS, NUMBERS = "fit.json", "arrays.npz"
 
 

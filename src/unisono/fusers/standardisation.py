@@ -18,7 +18,6 @@ from unisono.maths.items.annotator_levels import units_of
 from unisono.maths.items.item_data import Scores, no_features, orthogonal_scores
 from unisono.maths.items.item_params import ItemParams
 from unisono.maths.rating_values import pooled_moments
-from unisono.tables.answer_scale import Ends, Scale
 from unisono.tables.item_table import ItemTable
 from unisono.tables.labels import listed
 from unisono.tables.ratings import Ratings
@@ -81,20 +80,6 @@ def without_dust(standardised: np.ndarray) -> np.ndarray:
     return np.asarray(np.where(np.abs(standardised) < DUST, 0.0, standardised))
 
 
-def scale_arrays(scale: Scale) -> dict[str, np.ndarray]:
-    """The scale of the answers as a fit saves it."""
-    return {"answers_low": scale.low, "answers_high": scale.high, "answers_given": np.array(scale.given)}
-
-
-def restored_scale(arrays: dict[str, np.ndarray], D: int) -> Scale:
-    """The scale of a saved fit; none in fits of older versions."""
-    if "answers_low" not in arrays:
-        return Scale.none(D)
-    pairs = zip(arrays["answers_low"].tolist(), arrays["answers_high"].tolist(), strict=True)
-    ends: list[Ends | None] = [None if np.isinf(pair).all() else pair for pair in pairs]
-    return Scale(tuple(ends), tuple(arrays["answers_given"].tolist()))
-
-
 class FeatureSpace(NamedTuple):
     """Which columns a model was fitted on, their units, and the directions of their scores."""
 
@@ -113,26 +98,6 @@ class FeatureSpace(NamedTuple):
         X = feature_values(features.select_columns(self.columns).select_items(items))
         empty = Scores(np.zeros((0, len(self.squares))), self.squares, self.directions, self.center)
         return empty._replace(Z=empty.of(self.scaling.standardise(X)))
-
-    def arrays(self) -> dict[str, np.ndarray]:
-        return {
-            "feature_loc": self.scaling.loc,
-            "feature_scale": self.scaling.scale,
-            "score_directions": self.directions,
-            "score_center": self.center,
-            "score_squares": self.squares,
-        }
-
-
-def restore_space(columns: tuple[str, ...], arrays: dict[str, np.ndarray]) -> FeatureSpace:
-    """The space that `arrays` wrote down."""
-    return FeatureSpace(
-        columns,
-        Scaling(arrays["feature_loc"], arrays["feature_scale"]),
-        arrays["score_directions"],
-        arrays["score_center"],
-        arrays["score_squares"],
-    )
 
 
 def learn_space(

@@ -43,19 +43,6 @@ class FrameSpace(NamedTuple):
             raise DataError(f"The model was fitted with features {labels.listed(self.columns)}: give them here too.")
         return self.scaling.standardise(frame_values(features.select_columns(self.columns), items, length, self.drive))
 
-    def arrays(self) -> dict[str, np.ndarray]:
-        return {
-            "feature_loc": self.scaling.loc,
-            "feature_scale": self.scaling.scale,
-            "feature_drive": np.array(self.drive),
-        }
-
-
-def restore_frame_space(columns: tuple[str, ...], arrays: dict[str, np.ndarray]) -> FrameSpace:
-    """The space that `arrays` wrote down."""
-    scaling = Scaling(arrays["feature_loc"], arrays["feature_scale"])
-    return FrameSpace(columns, bool(arrays["feature_drive"]), scaling)
-
 
 def learn_frame_space(features: ItemTable | None, ratings: Ratings, *, drive: bool, standardise: bool) -> FrameSpace:
     """The space of features on the clock of the ratings."""

@@ -15,6 +15,7 @@ from unisono.errors import DataError
 from unisono.fusers import standardisation, trace_annotators
 from unisono.fusers.fuser import Fuser, Given, OnState, Progress
 from unisono.fusers.fusion_results import Annotators, Fit, Fused
+from unisono.fusers.learned_arrays import packed, unpacked
 from unisono.fusers.trace_data import (
     FrameSpace,
     Watcher,
@@ -24,7 +25,6 @@ from unisono.fusers.trace_data import (
     learn_frame_space,
     require_rated,
     require_series,
-    restore_frame_space,
     to_known_series,
     to_series,
 )
@@ -35,11 +35,10 @@ from unisono.fusers.trace_model import (
     correlations_with_truth,
     drawn_truth,
     fused_truth,
+    kept_model,
+    known_stretches,
     log_density,
-    model_arrays,
     predicted_truth,
-    restore_model,
-    stretch_arrays,
     with_inactive,
     with_newcomers,
 )
@@ -58,6 +57,7 @@ class SeriesFuser(WorksOnParts, Fuser):
 
     namespace = "series."
 
+    saved = Fuser.saved | {"rate_": float, "frames_": FrameSpace}
     rate_: float
     frames_: FrameSpace
     parts_: tuple[DimensionModel, ...]
@@ -237,32 +237,16 @@ class SeriesFuser(WorksOnParts, Fuser):
         return self.frames_.columns
 
     def arrays(self) -> dict[str, np.ndarray]:
-        self.require_fitted()
-        parts = [
-            {"dims": np.array(part.dims), **model_arrays(part.model), **self._stretches(part)} for part in self.parts_
-        ]
-        return {
-            **{f"part{i}_{name}": value for i, part in enumerate(parts) for name, value in part.items()},
-            "rate": np.array(self.rate_),
-            **self.unit_arrays(),
-            **self.frames_.arrays(),
-        }
-
-    def _stretches(self, part: DimensionModel) -> dict[str, np.ndarray]:
-        return stretch_arrays(part.model, _of(self._data, part), self.rate_) if hasattr(self, "_data") else {}
+        parts = [part._replace(model=kept_model(part.model)) for part in self.parts_]
+        found = super().arrays() | packed(parts, "parts")
+        for i, part in enumerate(self.parts_ if hasattr(self, "_data") else ()):
+            found |= packed(known_stretches(part.model, _of(self._data, part), self.rate_), f"stretches{i}")
+        return found
 
     def restore(self, fit: Fit) -> Self:
-        arrays = fit.arrays
-        parts: list[DimensionModel] = []
-        while f"part{len(parts)}_dims" in arrays:
-            prefix = f"part{len(parts)}_"
-            own = {name.removeprefix(prefix): value for name, value in arrays.items() if name.startswith(prefix)}
-            parts.append(DimensionModel(tuple(own["dims"].tolist()), restore_model(own)))
-        self.parts_ = tuple(parts)
+        super().restore(fit)
+        self.parts_ = unpacked(tuple[DimensionModel, ...], fit.arrays, "parts")
         self._truth, self._knows_gold = None, False
-        self.rate_ = float(arrays["rate"])
-        self.restore_units(fit)
-        self.frames_ = restore_frame_space(fit.features, arrays)
         return self
 
     # ---- inside

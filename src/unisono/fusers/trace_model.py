@@ -7,7 +7,6 @@ EM went. Where gold is too little for filters, the default is put on its scale a
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -17,7 +16,7 @@ from unisono.errors import DataError
 from unisono.fusers.item_estimation import sum_of_traces
 from unisono.maths import em_loop, gold_slope
 from unisono.maths.series.error_bands import KnownFrames, Spread, band_covariance, no_spread, trace_correlations
-from unisono.maths.series.left_out_traces import Errors, RatingErrors
+from unisono.maths.series.left_out_traces import RatingErrors
 from unisono.maths.series.trace_data import Priors, SeriesData, SeriesParams, Structure, lag_kernel
 from unisono.maths.series.trace_em import rescale, shift, unweighted
 from unisono.maths.series.trace_em_fit import DefaultFit
@@ -29,6 +28,7 @@ from unisono.maths.series.trace_parts import Parts
 from unisono.maths.series.trace_priors import WIDENING_SD
 from unisono.maths.series.trace_truth import (
     Levels,
+    Stretches,
     draw_two_scales,
     part_errors,
     rescaled_levels,
@@ -222,61 +222,16 @@ def pooled_noise(model: SeriesModel) -> np.ndarray:
     return np.where(count > 0, total / np.maximum(count, 1), 1.0)
 
 
-# ---- saving
+def kept_model(model: SeriesModel) -> SeriesModel:
+    """What a saved fit keeps of it."""
+    return model._replace(priors=None, lag_range=None, doubt=None, diagnosis=None)
 
 
-def model_arrays(model: SeriesModel) -> dict[str, np.ndarray]:
-    """Everything but the priors, as arrays."""
-    words = {"structure": model.structure._asdict(), "convention": model.convention, "weighted": model.weighted}
-    return {
-        **{name: np.asarray(value) for name, value in model.params._asdict().items()},
-        **{f"spread_{name}": value for name, value in model.spread._asdict().items()},
-        "noise": model.noise,
-        "extra": model.extra,
-        "mean_lag": np.array(model.mean_lag),
-        **({} if model.levels is None else {f"level_{name}": v for name, v in model.levels._asdict().items()}),
-        **({} if model.rating_errors is None else {"rating_errors": np.array(model.rating_errors)}),
-        "words": np.array(json.dumps(words)),
-    }
-
-
-def stretch_arrays(model: SeriesModel, data: SeriesData, rate: float) -> dict[str, np.ndarray]:
-    """What is known of stretches of the fitted recordings, for advice on what to rate next; nothing without levels."""
+def known_stretches(model: SeriesModel, data: SeriesData, rate: float) -> Stretches | None:
+    """Of the fitted recordings, for advice on what to rate next; nothing without levels."""
     if model.levels is None:
-        return {}
-    known = stretches_of(data, model.params, model.levels, max(round(STRETCH * rate), 1))
-    return {f"stretch_{name}": value for name, value in known._asdict().items()}
-
-
-def restore_model(arrays: dict[str, np.ndarray]) -> SeriesModel:
-    """The model that `model_arrays` wrote down."""
-    words = json.loads(str(arrays["words"]))
-    known = {name: value for name, value in words["structure"].items() if name in Structure._fields}
-    params = {name: arrays[name] for name in SeriesParams._fields if name != "phi"}
-    return SeriesModel(
-        params=SeriesParams(**params, phi=float(arrays["phi"])),
-        structure=Structure(**known | {"fixed": tuple(known["fixed"])}),
-        noise=arrays["noise"],
-        extra=arrays["extra"],
-        spread=Spread(*(arrays[f"spread_{name}"] for name in Spread._fields)),
-        mean_lag=float(arrays["mean_lag"]),
-        convention=words["convention"],
-        weighted=words["weighted"],
-        levels=_restored_levels(arrays) if "level_gain" in arrays else None,
-        rating_errors=_restored_errors(arrays) if "rating_errors" in arrays else None,
-    )
-
-
-def _restored_levels(arrays: dict[str, np.ndarray]) -> Levels:
-    found = {name: arrays[f"level_{name}"] for name in Levels._fields if f"level_{name}" in arrays}
-    K, D = found["gain"].shape
-    return Levels(
-        **{"leak": np.zeros((K, D, D)), "kappa": np.zeros(D), "freedom": np.ones(D)} | found
-    )  # older fits know of neither
-
-
-def _restored_errors(arrays: dict[str, np.ndarray]) -> RatingErrors:
-    return RatingErrors(*(Errors(*kind) for kind in arrays["rating_errors"].tolist()))
+        return None
+    return stretches_of(data, model.params, model.levels, max(round(STRETCH * rate), 1))
 
 
 class DimensionModel(NamedTuple):

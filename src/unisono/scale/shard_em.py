@@ -24,8 +24,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from unisono.errors import DataError
+from unisono.fusers.learned_arrays import packed, unpacked
 from unisono.maths.em_loop import EmTrace, run_em
-from unisono.maths.items.bayes_bound import BayesSettings, BayesState, Hyper
+from unisono.maths.items.bayes_bound import BayesSettings, BayesState
 from unisono.maths.items.bayes_em import maximised
 from unisono.maths.items.item_data import ItemData
 from unisono.maths.items.item_estep import Stats, expectation
@@ -56,15 +57,22 @@ class Progress(NamedTuple):
     objective: list[float]
 
 
+class Done(NamedTuple):
+    """A climb that has ended."""
+
+    state: BayesState
+    trace: EmTrace
+
+
 class Checkpoint:
     """Where a fit is kept; without a folder nowhere."""
 
     def __init__(self, folder: Path | None = None, *, resume: bool = False, belongs_to: str = "") -> None:
         self.path = None if folder is None else folder / FILE
         self.belongs_to = belongs_to
-        self._done: list[tuple[BayesState, EmTrace]] = []
+        self._done: list[Done] = []
         self._latest: Progress | None = None
-        self._left: Iterator[tuple[BayesState, EmTrace]] = iter(())
+        self._left: Iterator[Done] = iter(())
         if resume and self.path is not None:
             self._read(self.path)
 
@@ -82,16 +90,10 @@ class Checkpoint:
                 f"{path} belongs to a fit of other ratings or with other settings. Give those, or leave --resume "
                 "away to begin anew."
             )
-        own: dict[str, dict[str, np.ndarray]] = {}
-        for name, value in arrays.items():
-            climb, _, rest = name.partition("/")
-            own.setdefault(climb, {})[rest] = value
-        if (latest := own.pop("latest", None)) is not None:
-            self._latest = Progress(_state(latest), _history(latest), latest["objective"].tolist())
-        finished = (own[key] for key in sorted(own, key=int))
-        self._left = iter([(_state(one), EmTrace(one["objective"], str(one["stop"]))) for one in finished])  # type: ignore[arg-type]
+        self._left = iter(unpacked(list[Done], arrays, "done"))
+        self._latest = unpacked(Progress, arrays, "latest")
 
-    def next_done(self) -> tuple[BayesState, EmTrace] | None:
+    def next_done(self) -> Done | None:
         """The next climb, if the interrupted fit had done it."""
         found = next(self._left, None)
         if found is not None:
@@ -109,7 +111,7 @@ class Checkpoint:
             self._write()
 
     def note_done(self, state: BayesState, trace: EmTrace) -> None:
-        self._done.append((state, trace))
+        self._done.append(Done(state, trace))
         self._latest = None
 
     @contextmanager
@@ -126,46 +128,9 @@ class Checkpoint:
     def _write(self) -> None:
         if self.path is None or (self._latest is None and not self._done):
             return
-        arrays: dict[str, np.ndarray] = {"belongs_to": np.array(self.belongs_to)}
-        for n, (state, trace) in enumerate(self._done):
-            found = _arrays(state) | {"objective": trace.objective, "stop": np.array(trace.stop)}
-            arrays |= {f"{n}/{name}": value for name, value in found.items()}
-        if self._latest is not None:
-            state, history, objective = self._latest
-            found = _arrays(state) | {"objective": np.array(objective)}
-            for n, params in enumerate(history):
-                found |= _named(f"before{n}", params)
-            arrays |= {f"latest/{name}": value for name, value in found.items()}
+        arrays = {"belongs_to": np.array(self.belongs_to)} | packed(self._done, "done") | packed(self._latest, "latest")
         with atomic_path(self.path) as temporary, temporary.open("wb") as file:
             np.savez(file, allow_pickle=False, **arrays)
-
-
-def _named(prefix: str, params: NamedTuple) -> dict[str, np.ndarray]:
-    return {f"{prefix}_{name}": np.asarray(part) for name, part in params._asdict().items() if part is not None}
-
-
-def _arrays(state: BayesState) -> dict[str, np.ndarray]:
-    weights = {} if state.weights is None else _named("weights", state.weights)
-    return {"mean": state.mean} | _named("params", state.params) | _named("hyper", state.hyper) | weights
-
-
-def _params(arrays: dict[str, np.ndarray], prefix: str) -> ItemParams:
-    return ItemParams(**{name: arrays.get(f"{prefix}_{name}") for name in ItemParams._fields})  # type: ignore[arg-type]
-
-
-def _state(arrays: dict[str, np.ndarray]) -> BayesState:
-    numbers = {name: arrays[f"hyper_{name}"] for name in Hyper._fields}
-    hyper = Hyper(**{name: float(value) if value.ndim == 0 else value for name, value in numbers.items()})  # type: ignore[arg-type]
-    weights = None
-    if "weights_tails" in arrays:
-        own = {name: arrays[f"weights_{name}"] for name in Weights._fields}
-        weights = Weights(**own | {"log_density": float(own["log_density"])})  # type: ignore[arg-type]
-    return BayesState(_params(arrays, "params"), hyper, arrays["mean"], weights=weights)
-
-
-def _history(arrays: dict[str, np.ndarray]) -> list[ItemParams]:
-    count = sum(name.startswith("before") and name.endswith("_mu") for name in arrays)
-    return [_params(arrays, f"before{n}") for n in range(count)]
 
 
 class Climber:

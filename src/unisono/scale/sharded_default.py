@@ -193,7 +193,7 @@ def _learned(
     )
     if observed or fuser.estimate == "posterior":
         honest = honest._replace(rescaling=None)
-    fuser.set_calibration(honest._replace(level=None if observed else estimate.level))
+    fuser.calibration_ = honest._replace(level=None if observed else estimate.level)
     turned = None
     if known is not None and not observed:
         turned = None if estimate.turned is None else _turned(fuser, estimate.turned, work, known)

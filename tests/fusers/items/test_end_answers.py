@@ -5,7 +5,7 @@ import pytest
 
 import unisono as un
 from item_cases import random_raters, ratings_of
-from unisono.fusers.item_preparation import answer_kinds, find_ends, restore_ends
+from unisono.fusers.item_preparation import answer_kinds, find_ends
 from unisono.fusers.standardisation import Scaling
 from unisono.tables.answer_scale import Scale
 from unisono.tables.item_table import ItemTable
@@ -165,11 +165,3 @@ def test_known_truths_move_typical_answers_along(tmp_path):
     again = un.load(result.save(tmp_path / "out"))
     rest = ratings.select_items(ratings.items[20:])
     np.testing.assert_allclose(again.fuse(rest).mean, result.fused.mean[20:], rtol=0, atol=1e-6)
-
-
-def test_fits_of_older_versions_began_at_the_end_itself():
-    arrays = {"end_low": np.array([-1.0]), "end_high": np.array([np.inf]), "end_spread": np.array([0.5])}
-    typical = restore_ends(arrays)
-    assert typical.ends.cuts.low[0] == -1.0
-    assert (typical.scale[0], typical.offset[0]) == (1.0, 0.0)
-    assert restore_ends({}) is None

@@ -8,7 +8,8 @@ import pytest
 
 import unisono as un
 from unisono.errors import DataError, SettingsError
-from unisono.fusers.item_posteriors import Calibration, restore_calibration
+from unisono.fusers.item_posteriors import Calibration
+from unisono.fusers.learned_arrays import packed, unpacked
 
 PAIRS = [(m, m + 10) for m in range(10)]
 
@@ -124,7 +125,7 @@ def test_a_saved_fit_keeps_what_the_level_leaves_open(tmp_path):
     np.testing.assert_allclose(again.level.unit, result.fused.level.unit, rtol=1e-9)
     np.testing.assert_allclose(again.sd, result.fused.sd, rtol=1e-9)
     np.testing.assert_array_equal(result.fit.fused().sd, result.fused.sd)
-    assert restore_calibration(Calibration().arrays()).level is None
+    assert unpacked(Calibration, packed(Calibration(), "one"), "one").level is None
 
 
 def test_each_dimension_by_itself_has_a_level_too():

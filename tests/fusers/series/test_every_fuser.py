@@ -1,7 +1,6 @@
 """Checks that every model of traces has to pass, whatever it is made of."""
 
 import warnings
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -166,17 +165,6 @@ def test_saved_fits_come_back_bit_for_bit(name, world, tmp_path):
     fused = fuser.fuse(world.ratings, world.features)
     np.testing.assert_allclose(fused.mean, result.fused.mean, rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(fused.sd, result.fused.sd, rtol=1e-9)
-
-
-def test_a_fit_of_before_leakage_was_estimated_is_read_as_one_without(world, tmp_path):
-    fit = un.fuse(world.ratings).fit
-    assert fit.arrays["part0_level_leak"].any()
-    older = {name: array for name, array in fit.arrays.items() if name != "part0_level_leak"}
-    none = older | {"part0_level_leak": np.zeros_like(fit.arrays["part0_level_leak"])}
-    for name, arrays in (("older", older), ("none", none)):
-        write_fit(replace(fit, arrays=arrays), tmp_path / name)
-    found, expected = (un.load(tmp_path / name).fuse(world.ratings) for name in ("older", "none"))
-    np.testing.assert_array_equal(found.mean, expected.mean)
 
 
 def test_items_and_traces_do_not_mix():

@@ -8,7 +8,8 @@ from trace_world import by, trace_world
 from unisono.evaluate.held_out_ratings import score_hidden
 from unisono.fusers import make_fuser
 from unisono.fusers.held_out_stretches import stretch_folds, without_rows
-from unisono.fusers.trace_model import model_arrays, restore_model
+from unisono.fusers.learned_arrays import packed, unpacked
+from unisono.fusers.trace_model import SeriesModel, kept_model
 from unisono.maths.series.left_out_traces import Errors, RatingErrors
 
 pytestmark = pytest.mark.slow
@@ -68,11 +69,11 @@ def test_errors_are_those_that_left_out_annotators_show(ratings):
 
 def test_what_is_known_of_errors_is_saved_and_may_be_missing(ratings):
     (part,) = un.fuse(ratings).fuser.parts_
-    arrays = model_arrays(part.model)
-    assert restore_model(arrays).rating_errors == part.model.rating_errors
+    arrays = packed(kept_model(part.model), "model")
+    assert unpacked(SeriesModel, arrays, "model").rating_errors == part.model.rating_errors
     assert part.model.rating_errors.unseen.scale != 1.0
-    older = {name: array for name, array in arrays.items() if name != "rating_errors"}
-    assert restore_model(older).rating_errors is None
+    without = {name: array for name, array in arrays.items() if not name.startswith("model.rating_errors")}
+    assert unpacked(SeriesModel, without, "model").rating_errors is None
 
 
 def test_the_level_of_a_trace_is_known_by_most_of_it(ratings):
