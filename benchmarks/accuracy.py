@@ -20,9 +20,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from benchmarks.accuracy_page import write_page
 from benchmarks.accuracy_sets import Case, cases, data_folder, draw
-from unisono.evaluate.held_out_ratings import score_hidden, timed_fit
+from unisono.evaluate.held_out_ratings import judgement_folds, score_hidden, timed_fit
 from unisono.evaluate.model_comparison import distinct_models
-from unisono.evaluate.splits import judgement_folds
 from unisono.fusers import make_fuser
 from unisono.maths.metrics import ccc, pearson, resample_counts, resampled_scores
 from unisono.scale.executors import run_tasks

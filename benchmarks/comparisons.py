@@ -18,8 +18,8 @@ import unisono as un
 from benchmarks.comparison_peers import peers
 from unisono.evaluate.held_out_comparisons import fold_of
 from unisono.fusers.compared_items import Pairwise
-from unisono.fusers.rated_and_compared import without_ratings
-from unisono.paper.simulated_comparisons import simulate_comparisons
+from unisono.fusers.comparison_knowledge import without_ratings
+from unisono.paper.simulation import simulate_comparisons
 from unisono.tables.comparisons import LEFT, TIE, Comparisons
 
 CLIP = 0.005  # of peers' probabilities

@@ -8,7 +8,7 @@ import unisono as un
 from comparison_cases import world
 from unisono.errors import DataError
 from unisono.fusers.compared_items import Pairwise
-from unisono.fusers.rated_and_compared import without_ratings
+from unisono.fusers.comparison_knowledge import without_ratings
 from unisono.tables.comparisons import Comparisons
 from unisono.tables.item_table import ItemTable
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import unisono as un
-from unisono.evaluate.splits import ItemFold, annotator_folds, item_folds, judgement_folds
+from unisono.evaluate.held_out_ratings import ItemFold, annotator_folds, item_folds, judgement_folds
 from unisono.paper.simulation import simulate_items
 from unisono.tables.ratings import Ratings
 

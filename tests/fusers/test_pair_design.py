@@ -9,8 +9,8 @@ import unisono as un
 from comparison_cases import world
 from unisono.errors import SettingsError
 from unisono.fusers.compared_items import Pairwise
+from unisono.fusers.comparison_knowledge import without_ratings
 from unisono.fusers.pair_design import next_pairs
-from unisono.fusers.rated_and_compared import without_ratings
 from unisono.maths.comparisons.comparison_posterior import answer_information
 from unisono.tables.comparisons import Comparisons
 

@@ -8,7 +8,7 @@ import pytest
 import unisono as un
 from command_line import unisono_here as run
 from unisono.errors import SettingsError
-from unisono.paper.simulated_comparisons import simulate_comparisons
+from unisono.paper.simulation import simulate_comparisons
 
 
 def test_what_was_drawn_is_found_again():

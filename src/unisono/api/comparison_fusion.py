@@ -17,9 +17,9 @@ from unisono.evaluate.comparison_overview import ComparisonOverview, comparison_
 from unisono.fusers import Annotators, Fit, Fused, Fuser, Pairwise, revive
 from unisono.fusers.compared_copies import CopiedAnswers, find_copies, merged
 from unisono.fusers.compared_items import Preference
+from unisono.fusers.comparison_knowledge import without_ratings
 from unisono.fusers.fusion_results import as_frame, dimension_columns
 from unisono.fusers.model_registry import make_fuser
-from unisono.fusers.rated_and_compared import without_ratings
 from unisono.fusers.saved_fit import load_fit
 from unisono.maths.structure_words import COPY_WORDS, Counting, require_word
 from unisono.report.comparison_summary import summarise_comparisons, summary_lines

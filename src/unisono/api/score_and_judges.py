@@ -11,14 +11,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from unisono.api.category_fusion import CategoryFusion
-from unisono.api.fusion import Fusion
-from unisono.api.input_output import covariate_table, rating_table, without_covariates
+from unisono.api import category_fusion, fusion, input_output
 from unisono.errors import DataError, NoNumbersError
 from unisono.evaluate.comparison_results import truth_table
-from unisono.fusers import Fused
-from unisono.fusers.category_models import FusedCategories
-from unisono.fusers.fuser_settings import require_asked
+from unisono.fusers import Fused, category_models, fuser_settings
 from unisono.report.notebook_progress import watching_steps
 from unisono.tables import annotator_kinds, comparisons, labels
 from unisono.tables.item_table import ItemTable
@@ -100,7 +96,7 @@ def score(truth: Any, reference: Any, *, categories: Any = None, **reading: Any)
 def _number_scores(ours: Any, theirs: Any, words: list[str], reading: dict[str, Any]) -> Scores:
     from unisono.evaluate.scoring import score_tables
 
-    if isinstance(ours, CategoryFusion | FusedCategories):
+    if isinstance(ours, category_fusion.CategoryFusion | category_models.FusedCategories):
         raise NoNumbersError("The truth holds categories alone, and the reference has no column of their names.")
     return score_tables(*(_numbers_of(one, words, reading) for one in (ours, theirs)), align=clock_alignment.align_to)
 
@@ -111,9 +107,9 @@ def _file_of(truth: Any) -> Any:
 
 
 def _classes_of(source: Any, names: list[str] | None, reading: dict[str, Any]) -> _Told:
-    if isinstance(source, Fusion | CategoryFusion):
+    if isinstance(source, fusion.Fusion | category_fusion.CategoryFusion):
         return _Told({}, {}) if source.chosen is None else _classes_of(source.chosen.fused, names, reading)
-    if isinstance(source, FusedCategories):
+    if isinstance(source, category_models.FusedCategories):
         return _fused_classes(source)
     if isinstance(source, Fused | ItemTable):
         return _Told({}, {})
@@ -123,7 +119,7 @@ def _classes_of(source: Any, names: list[str] | None, reading: dict[str, Any]) -
     return _Told(found, side_information.read_probabilities(source) if isinstance(source, str | Path) else {})
 
 
-def _fused_classes(fused: FusedCategories) -> _Told:
+def _fused_classes(fused: category_models.FusedCategories) -> _Told:
     of: Classes = {}
     probability: Probabilities = {}
     for one in fused:
@@ -139,8 +135,8 @@ def _numbers_of(source: Any, words: list[str], reading: dict[str, Any]) -> ItemT
     """A truth or a reference, from a result or from a table, without columns of words."""
     if isinstance(source, ItemTable):
         return source
-    if isinstance(source, Fusion | Fused):
-        return truth_table(source.fused if isinstance(source, Fusion) else source)
+    if isinstance(source, fusion.Fusion | Fused):
+        return truth_table(source.fused if isinstance(source, fusion.Fusion) else source)
     return side_information.read_item_numbers(source, words, **reading)
 
 
@@ -207,7 +203,7 @@ def leaderboard(
     from unisono.evaluate.system_leaderboard import measure_leaderboard
     from unisono.tables.reading.scores_of_systems import read_scores
 
-    require_asked(level=level, seed=seed)
+    fuser_settings.require_asked(level=level, seed=seed)
     if by is None or isinstance(table, comparisons.Comparisons):
         refused = {
             "kinds": kinds,
@@ -325,19 +321,19 @@ def judges(
     from unisono.evaluate.judges_beside_people import measure_judges
     from unisono.tables.reading.scores_of_systems import item_words
 
-    require_asked(epsilon=epsilon, seed=seed)
+    fuser_settings.require_asked(epsilon=epsilon, seed=seed)
     how = dict(reading or {})
     again = None if repeats is None else _repeated(ratings, repeats, how, covariates)
     if again is None:
-        table = ratings if isinstance(ratings, Ratings) else rating_table(ratings, **how)
+        table = ratings if isinstance(ratings, Ratings) else input_output.rating_table(ratings, **how)
     else:
         table = again.merged()
     if prompt is not None and by is None:
         raise DataError("prompt= says which items of different systems belong together: give by= as well.")
-    numbers = covariate_table(ratings, covariates, how)
+    numbers = input_output.covariate_table(ratings, covariates, how)
     with watching_steps("Estimating", on_step) as watcher:
         found = measure_judges(
-            annotator_kinds.with_kinds(without_covariates(table, numbers), kinds, humans),
+            annotator_kinds.with_kinds(input_output.without_covariates(table, numbers), kinds, humans),
             covariates=numbers,
             reference_kind=reference_kind,
             shared=shared,
@@ -360,7 +356,7 @@ def _repeated(source: Any, repeats: str, how: dict[str, Any], covariates: Any) -
         raise DataError("Repetitions are a column of a table of ratings: give the table, as a file or a data frame.")
     if covariates is not None:
         raise DataError("Covariates are of single answers, repeats= takes their mean: give one of the two.")
-    reading = rating_table(source, **(how | {"duplicates": "first"})).reading
+    reading = input_output.rating_table(source, **(how | {"duplicates": "first"})).reading
     assert reading is not None
-    apart = rating_table(source, **(how | {"annotator": [reading.annotator, repeats]}))
+    apart = input_output.rating_table(source, **(how | {"annotator": [reading.annotator, repeats]}))
     return RepeatedAnswers(apart, tuple(split_label(name)[0] for name in apart.annotators))

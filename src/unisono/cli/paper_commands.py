@@ -17,8 +17,7 @@ from unisono.errors import in_shell
 from unisono.tables.labels import counted, listed
 
 if TYPE_CHECKING:
-    from unisono.paper.simulated_comparisons import SimulatedComparisons
-    from unisono.paper.simulation import Simulation
+    from unisono.paper.simulation import SimulatedComparisons, Simulation
 
 
 _SIMULATED = {
@@ -57,8 +56,7 @@ def simulate_command(ctx: click.Context, /, kind: str, out: Path, **given: Any) 
     Writes ratings.csv, features.csv, truth.csv and annotators.json (or comparisons.csv, truth.csv and annotators.json)
     into DIR.
     """
-    from unisono.paper.simulated_comparisons import simulate_comparisons
-    from unisono.paper.simulation import simulate_items, simulate_series
+    from unisono.paper.simulation import simulate_comparisons, simulate_items, simulate_series
     from unisono.tables.exporting.result_folder import item_columns, rating_columns
 
     simulate: Any = {"items": simulate_items, "series": simulate_series}.get(kind, simulate_comparisons)

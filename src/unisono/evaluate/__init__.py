@@ -10,5 +10,5 @@ comparison_overview      what `unisono check` tells of a table of comparisons
 cross_validation         the paper's protocol: train, validation and test items
 judges_beside_people     automatic judges beside human raters; `system_leaderboard` for means of systems
 study_quality            a running study: agreement, ratings still needed, raters who stand out
-splits                   every random split of ratings, annotators or items
+held_out_ratings         every random split of ratings, annotators or items; predictions of what was held out
 """

@@ -11,8 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from unisono.errors import spoken
-from unisono.fusers.crowd import Copies, CopySet, count_copies, crowd_copies, crowd_signal
-from unisono.fusers.fuser import interval_words
+from unisono.fusers import crowd, fuser
 from unisono.maths.raters.rater_signal import SharedSignal
 from unisono.maths.structure_words import Counting
 from unisono.tables.labels import listed
@@ -29,7 +28,7 @@ ALONE = "Nobody else rated these items, so they are kept apart: the result rests
 WILL_COUNT_ONCE = "`unisono fuse` merges them and weights them as one annotator; the agreement figures keep them apart."
 
 
-def copy_alerts(copies: Copies, counted: str = WILL_COUNT_ONCE) -> list[Alert]:
+def copy_alerts(copies: crowd.Copies, counted: str = WILL_COUNT_ONCE) -> list[Alert]:
     """One alert for each set of copies; `counted` says what became of them."""
     return [Alert(COPIES, "warning", spoken(f"{_copy_words(one)} {counted}"), one.annotators) for one in copies.sets]
 
@@ -41,7 +40,7 @@ def how_counted(merged: bool | None) -> str:
     return COUNTED_ONCE if merged else ALONE
 
 
-def _copy_words(one: CopySet) -> str:
+def _copy_words(one: crowd.CopySet) -> str:
     names = len(one.annotators)
     most_alike = "Two of them" if names > 2 else "They"
     so = (
@@ -80,13 +79,13 @@ def urgent_alerts(ratings: Ratings, copies: Counting) -> list[Alert]:
 
 
 def _crowd_alerts(ratings: Ratings, copies: Counting | None) -> list[Alert]:
-    counted = count_copies(ratings, copies or "merge")
+    counted = crowd.count_copies(ratings, copies or "merge")
     words = WILL_COUNT_ONCE
     if copies is not None:
         words = how_counted(None if copies == "keep" else counted is not ratings)
     return [
-        *signal_alerts(ratings.dimensions, crowd_signal(counted)),
-        *copy_alerts(crowd_copies(ratings), words),
+        *signal_alerts(ratings.dimensions, crowd.crowd_signal(counted)),
+        *copy_alerts(crowd.crowd_copies(ratings), words),
     ]
 
 
@@ -140,7 +139,7 @@ def gold_lines(gold: dict[str, Any]) -> list[str]:
             done = f"moved the estimates by {found['offset']:+.3g} and stretched them {found['scale']:.2f} times"
         lines.append(f"  {name:<16} {done}")
         if found.get("slope") is not None:
-            slope = interval_words(*(found[key] for key in ("slope", "slope_low", "slope_high")))
+            slope = fuser.interval_words(*(found[key] for key in ("slope", "slope_low", "slope_high")))
             lines.append(f"  {'':<16} their slope on the estimates without them: {slope}{_obeyed(found)}")
     return lines
 

@@ -14,8 +14,7 @@ from scipy import sparse
 from scipy.sparse import csgraph
 
 from unisono.errors import DataError
-from unisono.evaluate.leaderboard_results import Board, Leaderboard
-from unisono.evaluate.system_leaderboard import fixed_components
+from unisono.evaluate import leaderboard_results, system_leaderboard
 from unisono.maths.systems import compared_strengths, system_priors, system_statements
 from unisono.maths.systems.score_design import ANNOTATORS, PROMPTS, codes
 from unisono.tables.comparisons import LEFT, TIE, Comparisons
@@ -46,14 +45,14 @@ def measure_compared(
     these: str | Sequence[str] = (),
     level: float = system_priors.LEVEL,
     seed: int = 0,
-) -> Leaderboard:
+) -> leaderboard_results.Leaderboard:
     """Strengths of systems on every dimension; `prompt_of` says of every row of the table what systems were asked."""
     if prompt_of is not None and comparisons.layout == BY_ITEM:
         raise DataError(f"{comparisons.source}: a ranking stands in several rows: leave the prompt out.")
     pairs = compared_systems(comparisons, system_of)
     if len(pairs.items) < 2 or not pairs.n:
         raise DataError(f"{pairs.source}: there are no comparisons of two systems.")
-    words, fixed = fixed_components(these)
+    words, fixed = system_leaderboard.fixed_components(these)
     asked = None if prompt_of is None else codes(np.unique(prompt_of, return_inverse=True)[1][pairs.ranking])
     boards = tuple(_board(pairs, d, asked, fixed) for d in range(len(pairs.dimensions)))
     alike = system_statements.dimension_correlation([board.influence for board in boards])
@@ -62,7 +61,7 @@ def measure_compared(
     whose = f"{counted(pairs.n, 'comparison')} by {counted(len(pairs.annotators), 'annotator')}"
     names = pairs.source, pairs.items, pairs.dimensions
     notes = _about(words, prompt_of is not None, len(pairs.annotators)), LOGITS
-    return Leaderboard(*names, boards, said, ends, level, whose, notes, False, pairs.frame_kind)
+    return leaderboard_results.Leaderboard(*names, boards, said, ends, level, whose, notes, False, pairs.frame_kind)
 
 
 def _about(words: Sequence[str], prompted: bool, annotators: int) -> str:
@@ -73,7 +72,7 @@ def _about(words: Sequence[str], prompted: bool, annotators: int) -> str:
     return f"Intervals hold for {'these prompts' if 'prompts' in words else 'other prompts of the kind'} and {whom}."
 
 
-def _board(pairs: Comparisons, d: int, asked: np.ndarray | None, fixed: Sequence[str]) -> Board:
+def _board(pairs: Comparisons, d: int, asked: np.ndarray | None, fixed: Sequence[str]) -> leaderboard_results.Board:
     S, name = len(pairs.items), pairs.dimensions[d]
     rows = np.flatnonzero(pairs.dimension_of == d)
     left, right = pairs.left[rows], pairs.right[rows]
@@ -89,7 +88,7 @@ def _board(pairs: Comparisons, d: int, asked: np.ndarray | None, fixed: Sequence
     influence[: len(pulled)] = pulled
     n = np.bincount(np.concatenate([left, right]), minlength=S)
     sizes = len(np.unique(clusters[rows])), len(np.unique(pairs.annotator_of[rows]))
-    return Board(name, means, influence, variances, n, float("nan"), (), *sizes)
+    return leaderboard_results.Board(name, means, influence, variances, n, float("nan"), (), *sizes)
 
 
 def _require_connected(pairs: Comparisons, left: np.ndarray, right: np.ndarray, dimension: str) -> None:

@@ -16,8 +16,7 @@ from unisono.evaluate import alerts, held_out_ratings, scoring
 from unisono.fusers import Fused
 from unisono.maths.items.item_estimates import HeldOut
 from unisono.maths.metrics import SIGNIFICANT, PairedT, standard_error
-from unisono.tables.item_table import ItemTable
-from unisono.tables.labels import Introduced, Introduction, counted
+from unisono.tables import item_table, labels
 
 Question = Literal["joint", "default"]
 NOISE = (
@@ -146,7 +145,7 @@ class ModelRow:
 
 
 @dataclass(frozen=True, repr=False)
-class Comparison(Introduced):
+class Comparison(labels.Introduced):
     """What `unisono compare` prints; the best model comes first."""
 
     source: str
@@ -162,14 +161,14 @@ class Comparison(Introduced):
     answer: str
     unclear: tuple[str, ...] = ()  # dimensions on which annotators do not clearly agree
 
-    def _introduction(self) -> Introduction:
+    def _introduction(self) -> labels.Introduction:
         rows = [
             (row.model, *(f"{x:.3f}" for x in (row.log_density, row.rmse, row.coverage, row.agreement)))
             for row in self.rows
         ]
-        title = f"{counted(len(self.rows), 'model')} on '{self.source}', best first"
+        title = f"{labels.counted(len(self.rows), 'model')} on '{self.source}', best first"
         header = ("model", "log density", "RMSE", "90 % cover", "agreement")
-        return Introduction.of(title, header, rows, "See .answer, .rows, .contrasts and .to_dict().")
+        return labels.Introduction.of(title, header, rows, "See .answer, .rows, .contrasts and .to_dict().")
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON."""
@@ -179,7 +178,7 @@ class Comparison(Introduced):
         return found
 
 
-def model_row(name: str, found: Findings, reference: ItemTable | None) -> ModelRow:
+def model_row(name: str, found: Findings, reference: item_table.ItemTable | None) -> ModelRow:
     """The figures of one model."""
     density, rmse, coverage = (
         np.array([getattr(fold, figure) for fold in found.held_out]) for figure in ("log_density", "rmse", "coverage")
@@ -210,9 +209,9 @@ def best_first(rows: Sequence[ModelRow], by: str) -> tuple[ModelRow, ...]:
     return tuple(sorted(rows, key=lambda row: -np.nan_to_num(getattr(row, by), nan=-np.inf)))
 
 
-def truth_table(fused: Fused) -> ItemTable:
+def truth_table(fused: Fused) -> item_table.ItemTable:
     """A fused truth as a table that can be scored."""
-    return ItemTable.from_rows(
+    return item_table.ItemTable.from_rows(
         fused.mean,
         items=fused.items,
         columns=fused.dimensions,

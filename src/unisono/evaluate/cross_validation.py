@@ -18,9 +18,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from unisono.errors import ConvergenceWarning, taken
+from unisono.evaluate.held_out_ratings import ItemFold, item_folds
 from unisono.evaluate.iteration_selection import Choice, Labelled, Pick, estimate, last_state, select
 from unisono.evaluate.scoring import DimensionScore, rated_reference, score_tables
-from unisono.evaluate.splits import ItemFold, item_folds
 from unisono.fusers import Fuser, make_fuser
 from unisono.maths.metrics import (
     RESAMPLES,

@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from unisono.errors import DataError
-from unisono.fusers import compared_items, rated_and_compared
+from unisono.fusers import compared_items, comparison_knowledge
 from unisono.tables.comparisons import LEFT, RIGHT, TIE, Comparisons
 
 LEAST = 1e-12  # numerical: of a probability whose logarithm is taken
@@ -95,7 +95,7 @@ def _predicted(table: Comparisons, fold: np.ndarray) -> np.ndarray:
     labels = [np.array(names, dtype=object) for names in (table.annotators, table.items)]
     for out in range(int(fold.max()) + 1):
         held, seen = fold == out, table.rows(fold != out)
-        fuser = compared_items.Pairwise().compare(seen).fit(rated_and_compared.without_ratings(seen))
+        fuser = compared_items.Pairwise().compare(seen).fit(comparison_knowledge.without_ratings(seen))
         sides = (labels[1][side[held]] for side in (table.left, table.right))
         found = fuser.answer_chances(labels[0][table.annotator_of[held]], *sides)
         chance[held] = np.take_along_axis(found, table.dimension_of[held][:, None, None], axis=1)[:, 0]

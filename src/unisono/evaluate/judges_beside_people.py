@@ -18,8 +18,7 @@ from unisono.errors import DataError, SettingsError
 from unisono.evaluate.judge_figures import JudgeRow, RepeatedAnswers, judge_rows, people_with_each_other
 from unisono.evaluate.leaderboard_results import Leaderboard
 from unisono.evaluate.system_leaderboard import measure_leaderboard
-from unisono.fusers.fusion_results import Annotators, Fused
-from unisono.fusers.group_tables import GroupTable
+from unisono.fusers import fusion_results, group_fit
 from unisono.fusers.grouped_annotators import Groups
 from unisono.maths.groups.judge_tests import EPSILON, HARMFUL, USELESS, VERDICTS, change_probability, short_verdict
 from unisono.maths.items.item_estimates import expected_reduction, rating_information
@@ -42,10 +41,10 @@ class JudgesReport(Introduced):
 
     source: str
     reference: str
-    annotators: Annotators
+    annotators: fusion_results.Annotators
     rows: list[JudgeRow]
     people: np.ndarray  # (D,) correlation of a person with the mean of the others, on average
-    groups: GroupTable
+    groups: group_fit.GroupTable
     labelled: int
     rated: float  # ratings by people per item, on average
     foretold: np.ndarray  # (D,) share of the labels' variance that is foretold without them
@@ -294,12 +293,12 @@ def _persons_information(fuser: Groups, people: np.ndarray, ratings: Ratings) ->
     return np.asarray(np.einsum("k,kij->ij", given / given.sum(), Q))
 
 
-def _standardised(fuser: Groups, fused: Fused) -> np.ndarray:
+def _standardised(fuser: Groups, fused: fusion_results.Fused) -> np.ndarray:
     scale = fuser.scaling_.scale
     return np.asarray(fused.cov / scale[:, None] / scale)
 
 
-def _expected_correlation(fuser: Groups, fused: Fused, Q: np.ndarray, given: np.ndarray) -> np.ndarray:
+def _expected_correlation(fuser: Groups, fused: fusion_results.Fused, Q: np.ndarray, given: np.ndarray) -> np.ndarray:
     """(MOST_PEOPLE + 1, D) of estimate and truth with 0, 1, ... ratings by people on every item, beside the judges.
 
     Counted from none: items that people rated (`given` (M,) times) are used where there are no others, without what

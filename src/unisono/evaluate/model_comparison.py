@@ -15,12 +15,11 @@ import numpy as np
 
 from unisono.evaluate import alerts, comparison_results, held_out_ratings, scoring
 from unisono.evaluate.comparison_results import Comparison, Contrast, Findings, Question
-from unisono.evaluate.splits import annotator_folds, judgement_folds
+from unisono.evaluate.held_out_ratings import annotator_folds, judgement_folds
 from unisono.fusers import Fused, crowd, held_out_stretches, joint_traces, make_fuser, model_registry
 from unisono.maths.metrics import RESAMPLES, better_share, paired_t, resample_counts, resampled_scores
 from unisono.scale.executors import OnTask, Workers, run_tasks
-from unisono.tables.item_table import ItemTable
-from unisono.tables.rating_checks import require_overlap
+from unisono.tables import item_table, rating_checks
 from unisono.tables.ratings import Ratings
 
 QUESTIONS: tuple[tuple[Question, str, str], ...] = (("joint", "joint", "independent"), ("default", "auto", "mean"))
@@ -38,8 +37,8 @@ class _Splits(NamedTuple):
 def compare_models(
     ratings: Ratings,
     *,
-    reference: ItemTable | None = None,
-    features: ItemTable | None = None,
+    reference: item_table.ItemTable | None = None,
+    features: item_table.ItemTable | None = None,
     models: Sequence[str] | None = None,
     folds: int = 5,
     seed: int = 0,
@@ -47,7 +46,7 @@ def compare_models(
     on_task: OnTask | None = None,
 ) -> Comparison:
     """Tries every model on the same splits; the result does not depend on `jobs`, apart from the seconds."""
-    require_overlap(ratings)
+    rating_checks.require_overlap(ratings)
     names = distinct_models(models, series=ratings.is_series)
     # Cut to what was rated at once: a reference of other items is an error before anything is computed.
     known = None if reference is None else scoring.rated_reference(ratings, reference)[0]
@@ -111,7 +110,7 @@ def _draw(ratings: Ratings, folds: int, seed: int) -> _Splits:
 def _try_all(
     names: Sequence[str],
     ratings: Ratings,
-    features: ItemTable | None,
+    features: item_table.ItemTable | None,
     splits: _Splits,
     jobs: Workers,
     on_task: OnTask | None,
@@ -128,7 +127,7 @@ def _try_all(
     return found
 
 
-def _try_one(name: str, kind: str, which: Any, ratings: Ratings, features: ItemTable | None) -> Any:
+def _try_one(name: str, kind: str, which: Any, ratings: Ratings, features: item_table.ItemTable | None) -> Any:
     """One fit: of everything, without some judgements, or without some annotators."""
     fuser = make_fuser(name, series=ratings.is_series)
     if kind == "hidden":
@@ -140,7 +139,7 @@ def _try_one(name: str, kind: str, which: Any, ratings: Ratings, features: ItemT
 
 
 def _contrasts(
-    found: Mapping[str, Findings], splits: _Splits, reference: ItemTable | None, seed: int, series: bool
+    found: Mapping[str, Findings], splits: _Splits, reference: item_table.ItemTable | None, seed: int, series: bool
 ) -> tuple[Contrast, ...]:
     """The two questions, as far as the models that they are about were tried."""
     hidden = float(np.mean([part.mean() for part in splits.hidden]))
@@ -164,7 +163,7 @@ def _contrasts(
     return tuple(answered)
 
 
-def _reference_shares(first: Fused, second: Fused, reference: ItemTable, seed: int) -> tuple[float, float]:
+def _reference_shares(first: Fused, second: Fused, reference: item_table.ItemTable, seed: int) -> tuple[float, float]:
     """Shares of resamples of the reference's items in which the first has the higher mean CCC, mean Pearson."""
     counts = resample_counts(reference.M, RESAMPLES, np.random.default_rng(seed))
     a, b = (

@@ -36,9 +36,8 @@ from unisono.maths.category_votes import (
 )
 from unisono.maths.em_loop import EmTrace, relative_change, run_em
 from unisono.maths.published import class_confusions
+from unisono.tables import item_table, labels
 from unisono.tables.categories import Categories, Choices
-from unisono.tables.item_table import ItemTable
-from unisono.tables.labels import Introduction, counted, did_you_mean
 
 AUTO, MAJORITY = "auto", "majority"
 LEAST_ANNOTATORS = 3  # convention: two who differ cannot be told apart
@@ -99,7 +98,7 @@ class Chosen(NamedTuple):
 def find_category_model(name: str) -> str:
     """The name, if there is such a model; SettingsError with the nearest one if not."""
     if name != AUTO and name not in CATEGORY_MODELS:
-        hint = did_you_mean(name, [AUTO, *CATEGORY_MODELS])
+        hint = labels.did_you_mean(name, [AUTO, *CATEGORY_MODELS])
         known = ", ".join([AUTO, *CATEGORY_MODELS])
         raise SettingsError(f"There is no model of categories '{name}'.{hint} Models: {known}.")
     return name
@@ -238,14 +237,14 @@ class FusedCategories:
     def _repr_html_(self) -> str:
         return self.introduction("Fused categories").html()
 
-    def introduction(self, title: str, hint: str = "") -> Introduction:
+    def introduction(self, title: str, hint: str = "") -> labels.Introduction:
         """How many classes each dimension has and how sure the most probable ones are."""
         rows = [
             (one.name, str(len(one.classes)), one.model, f"{float(np.median(one.probability.max(axis=1))):.2f}")
             for one in self
         ]
         header = ("dimension", "classes", "model", "typical probability")
-        return Introduction.of(f"{title} of {counted(len(self.items), 'item')}", header, rows, hint)
+        return labels.Introduction.of(f"{title} of {labels.counted(len(self.items), 'item')}", header, rows, hint)
 
     def truth_columns(self, items: Sequence[str] | None = None) -> dict[str, Any]:
         """For each dimension the most probable class and its probability; null where an item has no answer.
@@ -327,7 +326,7 @@ class FusedCategories:
 
 
 def fuse_categories(
-    categories: Categories, *, model: str = "auto", seed: int = 0, features: ItemTable | None = None
+    categories: Categories, *, model: str = "auto", seed: int = 0, features: item_table.ItemTable | None = None
 ) -> FusedCategories:
     """Class probabilities of every item on every dimension of categories, and every annotator's accuracy.
 

@@ -11,8 +11,13 @@ from scipy.special import expit
 
 from unisono.errors import DataError, SettingsError
 from unisono.fusers.comparison_knowledge import (
+    dimensions_of,
     earlier_people,
     known_values,
+    places_in,
+    rating_prior,
+    union_of,
+    units_of_all,
     with_earlier_people,
     with_known_truths,
 )
@@ -22,7 +27,6 @@ from unisono.fusers.fusion_results import Annotators, Fit, Fused
 from unisono.fusers.item_posteriors import predicted_answers
 from unisono.fusers.joint_items import Joint
 from unisono.fusers.learned_arrays import inside, packed
-from unisono.fusers.rated_and_compared import dimensions_of, places_in, rating_prior, union_of, units_of_all
 from unisono.fusers.standardisation import FeatureSpace, identity_scaling, learn_space, places
 from unisono.maths.comparisons import comparison_posterior, comparison_priors, comparison_state
 from unisono.maths.comparisons.comparison_data import ComparisonData, comparison_data, ranking_weights
@@ -31,10 +35,8 @@ from unisono.maths.comparisons.comparison_posterior import Answering, Posterior
 from unisono.maths.comparisons.comparison_state import Crowd, Earlier, Hyper, Prior, State
 from unisono.maths.gold_slope import Slope
 from unisono.maths.items import item_estimates, item_params
-from unisono.tables.annotator_kinds import Division
-from unisono.tables.answer_scale import Scale
+from unisono.tables import annotator_kinds, answer_scale, item_table
 from unisono.tables.comparisons import Comparisons, place_of
-from unisono.tables.item_table import ItemTable
 from unisono.tables.labels import did_you_mean, listed
 from unisono.tables.ratings import Ratings
 
@@ -93,7 +95,7 @@ class Pairwise(Fuser):
         self.max_iter = max_iter
         self.gold_anyway = gold_anyway
 
-    def compare(self, comparisons: Comparisons, division: Division | None = None) -> Self:
+    def compare(self, comparisons: Comparisons, division: annotator_kinds.Division | None = None) -> Self:
         """Takes these comparisons into the next fit; returns itself. `division` has annotators by kinds."""
         self._told = {**self._told, "comparisons": comparisons, "division": division}
         return self
@@ -163,7 +165,7 @@ class Pairwise(Fuser):
         """Without ratings: the population of truths, by features, by an earlier fit, and by known truths."""
         self.annotators_, M = compared.annotators, len(self.items_)
         self.space_, scores = learn_space(given.features, self.items_, intercept=True, standardise=True)
-        self.scaling_, self.scale_ = identity_scaling(D), Scale.none(len(self.dimensions_))
+        self.scaling_, self.scale_ = identity_scaling(D), answer_scale.Scale.none(len(self.dimensions_))
         self.prior_ = comparison_state.unrated(M, D)._replace(scores=scores.Z)
         if earlier is not None:
             self.prior_ = self.prior_._replace(
@@ -200,7 +202,7 @@ class Pairwise(Fuser):
 
     # ---- results
 
-    def _fuse(self, ratings: Ratings | None, features: ItemTable | None) -> Fused:
+    def _fuse(self, ratings: Ratings | None, features: item_table.ItemTable | None) -> Fused:
         if ratings is not None:
             self._not_of_ratings()
         return self._fused(self.posterior_.mean, self.posterior_.block, self.items_)
@@ -308,7 +310,7 @@ class Pairwise(Fuser):
     def _not_of_ratings(self) -> NoReturn:
         raise DataError("This fit is of comparisons alone, so it knows nothing of ratings. See predict_comparisons.")
 
-    def _predict(self, features: ItemTable) -> Fused:
+    def _predict(self, features: item_table.ItemTable) -> Fused:
         if self.rater_ is not None:
             raise DataError("Predict from features with a fit of the ratings alone.")
         items = features.items
@@ -341,7 +343,7 @@ class Pairwise(Fuser):
         ]
         return found | {"kinds": {"reference": self.kinds_[0], "others": rows}}
 
-    def _score(self, ratings: Ratings, features: ItemTable | None) -> float:
+    def _score(self, ratings: Ratings, features: item_table.ItemTable | None) -> float:
         self._not_of_ratings()
 
     def predict_ratings(self, ratings: Ratings) -> item_estimates.Predictive:

@@ -16,14 +16,10 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 
 from unisono.errors import ConvergenceWarning, DataError, NotFittedError, warn
-from unisono.fusers.fuser_settings import Parameterised
+from unisono.fusers import fuser_settings, learned_arrays, standardisation
 from unisono.fusers.fusion_results import Annotators, Fit, Fused, SharedError
-from unisono.fusers.learned_arrays import packed, unpacked
-from unisono.fusers.standardisation import FeatureSpace, Scaling
-from unisono.maths.em_loop import EmTrace
-from unisono.maths.gold_slope import CERTAIN, Slope
-from unisono.maths.items.item_estimates import Predictive
-from unisono.maths.items.item_params import ItemParams
+from unisono.maths import em_loop, gold_slope
+from unisono.maths.items import item_estimates, item_params
 from unisono.tables.answer_scale import Scale
 from unisono.tables.item_table import ItemTable
 from unisono.tables.labels import listed
@@ -63,17 +59,17 @@ def as_item_table(source: Any) -> ItemTable | None:
     return read_item_table(source)
 
 
-class Fuser(Parameterised, ABC):
+class Fuser(fuser_settings.Parameterised, ABC):
     """An estimator of the truth behind ratings."""
 
     kind: ClassVar[str]
 
     dimensions_: tuple[str, ...]
     annotators_: tuple[str, ...]
-    space_: FeatureSpace
-    scaling_: Scaling
+    space_: standardisation.FeatureSpace
+    scaling_: standardisation.Scaling
     scale_: Scale  # that answers were given on, and that no truth leaves
-    trace_: EmTrace
+    trace_: em_loop.EmTrace
     _ratings: Ratings
 
     # Dimensions may come out permuted or with the wrong sign: nothing in the model fixes their labels.
@@ -182,12 +178,12 @@ class Fuser(Parameterised, ABC):
         """Why the model, or its settings, cannot use known truths; nothing where they can."""
         return ""
 
-    def _gold_slopes(self) -> Sequence[Slope]:
+    def _gold_slopes(self) -> Sequence[gold_slope.Slope]:
         """Of known truths on the truth fused without them, by dimension; none where they were not compared."""
         return ()
 
     @abstractmethod
-    def predict_ratings(self, ratings: Ratings) -> Predictive:
+    def predict_ratings(self, ratings: Ratings) -> item_estimates.Predictive:
         """What the annotators of these judgements are expected to answer, from what was fitted; their values are not
         looked at. Items have to be among the fitted ones."""
 
@@ -196,7 +192,7 @@ class Fuser(Parameterised, ABC):
         """What is known of each annotator; `on_step` hears of it where it takes a while."""
 
     @abstractmethod
-    def parameters(self) -> ItemParams:
+    def parameters(self) -> item_params.ItemParams:
         """The model of annotators and truth that was learned, in standardised units."""
 
     def saved_params(self) -> dict[str, Any]:
@@ -204,19 +200,19 @@ class Fuser(Parameterised, ABC):
         return {name: value for name, value in self.get_params().items() if name not in NOT_SAVED}
 
     # What was learned and is kept in a saved fit, and its types.
-    saved: ClassVar[dict[str, Any]] = {"scaling_": Scaling, "scale_": Scale}
+    saved: ClassVar[dict[str, Any]] = {"scaling_": standardisation.Scaling, "scale_": Scale}
 
     def arrays(self) -> dict[str, np.ndarray]:
         """All learned numbers."""
         self.require_fitted()
-        each = (packed(getattr(self, name), name.rstrip("_")) for name in self.saved)
+        each = (learned_arrays.packed(getattr(self, name), name.rstrip("_")) for name in self.saved)
         return {name: array for own in each for name, array in own.items()}
 
     def restore(self, fit: Fit) -> Self:
         """Takes the learned numbers from a saved fit."""
         self.forget()
         for name, kind in self.saved.items():
-            setattr(self, name, unpacked(kind, fit.arrays, name.rstrip("_")))
+            setattr(self, name, learned_arrays.unpacked(kind, fit.arrays, name.rstrip("_")))
         self.dimensions_, self.annotators_, self.trace_ = fit.dimensions, fit.annotators, fit.trace
         return self
 
@@ -315,7 +311,7 @@ class Fuser(Parameterised, ABC):
             raise DataError(f"{shown.source} is not about the recordings of the fit, frame by frame.")
         return shown
 
-    def restored_prediction(self, predicted: Predictive) -> Predictive:
+    def restored_prediction(self, predicted: item_estimates.Predictive) -> item_estimates.Predictive:
         """Predicted answers from standardised units to the user's."""
         variance = predicted.variance * self.scaling_.scale**2
         return predicted._replace(mean=self.scaling_.restore_mean(predicted.mean), variance=variance)
@@ -334,7 +330,7 @@ def fitted_places(ratings: Ratings, fitted: Ratings) -> np.ndarray:
     return np.asarray(index[ratings.item_of])
 
 
-def require_meaning(source: str, dimensions: Sequence[str], slopes: Sequence[Slope]) -> None:
+def require_meaning(source: str, dimensions: Sequence[str], slopes: Sequence[gold_slope.Slope]) -> None:
     """A DataError with the figures and with what to do, unless known truths may mean what ratings mean."""
     found = zip(dimensions, slopes, strict=True) if slopes else ()
     if lines := [_what(name, slope) for name, slope in found if slope.refuted]:
@@ -343,10 +339,10 @@ def require_meaning(source: str, dimensions: Sequence[str], slopes: Sequence[Slo
 
 def interval_words(slope: float, low: float, high: float) -> str:
     """A slope with its interval."""
-    return f"{slope:.2g} ({CERTAIN:.0%} interval {low:.2g} to {high:.2g})"
+    return f"{slope:.2g} ({gold_slope.CERTAIN:.0%} interval {low:.2g} to {high:.2g})"
 
 
-def _what(name: str, slope: Slope) -> str:
+def _what(name: str, slope: gold_slope.Slope) -> str:
     figures = (
         f"their slope on the truth fused without them is {interval_words(slope.value, slope.low, slope.high)} over "
         f"{slope.known} known values, where values of the same meaning have about 1"

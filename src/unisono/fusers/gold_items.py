@@ -13,11 +13,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from unisono.fusers import item_preparation, learned_arrays, standardisation
 from unisono.fusers.fusion_results import Annotators, FigureEnds, Fit
 from unisono.fusers.item_posteriors import Calibration
-from unisono.fusers.item_preparation import Prepared
-from unisono.fusers.learned_arrays import inside, packed
-from unisono.fusers.standardisation import Scaling
 from unisono.maths.gold_slope import Slope, slope_of, slope_on
 from unisono.maths.items import item_data, item_gold, item_priors
 from unisono.maths.items.item_estimates import Predictive
@@ -117,20 +115,20 @@ class TurnedFit(NamedTuple):
 
 def turned_arrays(turned: TurnedFit | None) -> dict[str, np.ndarray]:
     """What a saved fit holds of it."""
-    return {} if turned is None else packed(turned._asdict() | {"fuser": turned.fuser.arrays()}, TURNED)
+    return {} if turned is None else learned_arrays.packed(turned._asdict() | {"fuser": turned.fuser.arrays()}, TURNED)
 
 
 def restored_turned(fit: Fit, alike: Callable[[], Joint]) -> TurnedFit | None:
     """From a saved fit; `alike` makes an unfitted fuser."""
-    own = inside(fit.arrays, TURNED)
+    own = learned_arrays.inside(fit.arrays, TURNED)
     if not own:
         return None
     names = tuple(fit.dimensions[d] for d in own["dims"])
-    part = replace(fit, dimensions=names, arrays=inside(own, "fuser"))
+    part = replace(fit, dimensions=names, arrays=learned_arrays.inside(own, "fuser"))
     return TurnedFit(alike().restore(part), own["dims"], own["better"], own["missed"])
 
 
-def part_of(given: Prepared, dims: np.ndarray, data: item_data.ItemData) -> Prepared:
+def part_of(given: item_preparation.Prepared, dims: np.ndarray, data: item_data.ItemData) -> item_preparation.Prepared:
     """What a fit of some dimensions works on; `data` are its ratings in standardised units."""
     index = dims.tolist()
     at_ends = None if given.end_answers is None else given.end_answers.of(index)
@@ -253,7 +251,7 @@ def report_gold(
     level: KnownLevel,
     turned: TurnedFit | None,
     params: ItemParams,
-    scaling: Scaling,
+    scaling: standardisation.Scaling,
 ) -> GoldReport:
     """`blind` are the estimates without known truths (n, D), `params` those at the end; standardised units.
 

@@ -13,14 +13,16 @@ from unisono.fusers.fuser_settings import TOLERANCE as RELATIVE
 from unisono.fusers.fusion_results import Annotators, Fused
 from unisono.fusers.group_fit import (
     GroupFit,
+    GroupTable,
     annotator_places,
+    annotator_table,
     effect_columns,
     expectations,
+    group_table,
     group_units,
     reference_slopes,
     standardised,
 )
-from unisono.fusers.group_tables import GroupTable, annotator_table, group_table
 from unisono.fusers.standardisation import FeatureSpace, learn_space
 from unisono.maths.groups.group_data import GroupData, GroupParams, prepare_groups
 from unisono.maths.groups.group_estep import left_out_means, posteriors, predicted_answers, ratings_part

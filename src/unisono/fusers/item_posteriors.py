@@ -11,9 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from unisono.fusers.crowd import crowd_diagnosis
+from unisono.fusers import crowd, standardisation
 from unisono.fusers.fusion_results import INTERVAL, Annotators, FigureEnds, SharedError
-from unisono.fusers.standardisation import Scaling
 from unisono.maths import grouped_sums, structure_words
 from unisono.maths.items.annotator_intervals import Ends, Known, annotator_ends, left_out_variances
 from unisono.maths.items.censored_estep import Typical, expected_answer
@@ -273,7 +272,7 @@ def estimated_truth(
     return np.where(open_, estimate, known), cov * (open_[:, :, None] & open_[:, None, :])
 
 
-def annotator_table(ratings: Ratings, items: ItemPosteriors, scaling: Scaling) -> Annotators:
+def annotator_table(ratings: Ratings, items: ItemPosteriors, scaling: standardisation.Scaling) -> Annotators:
     """Bias, gain, leakage, noise, reliability and agreement from fitted parameters, with intervals."""
     data, params, answers = items.data, items.params, scaling.standardise(ratings.value)
     return described(
@@ -286,7 +285,7 @@ def annotator_table(ratings: Ratings, items: ItemPosteriors, scaling: Scaling) -
         center=params.mean_truth(data.scores),
         noise=items.noise,
         agreement=grouped_sums.grouped_correlation(answers, items.left_out.mean, ratings.annotator_of, ratings.K),
-        diagnosis=crowd_diagnosis(ratings),
+        diagnosis=crowd.crowd_diagnosis(ratings),
         left_out=None if params.cov is None else items.left_out_variance,
     )
 
@@ -298,7 +297,7 @@ def described(
     *,
     data: ItemData,
     params: ItemParams,
-    scaling: Scaling,
+    scaling: standardisation.Scaling,
     center: np.ndarray,
     noise: np.ndarray,
     agreement: np.ndarray,
@@ -335,7 +334,7 @@ def described(
     )
 
 
-def _restored(ends: Ends, scaling: Scaling) -> FigureEnds:
+def _restored(ends: Ends, scaling: standardisation.Scaling) -> FigureEnds:
     """In the units of the ratings."""
     unit = {"bias": scaling.scale, "noise": scaling.scale}
     return {

@@ -14,9 +14,8 @@ import numpy as np
 from unisono.errors import DataError, SettingsError
 from unisono.fusers import standardisation, warm_start
 from unisono.fusers.standardisation import FeatureSpace, Scaling
-from unisono.maths.items.annotator_rows import weight_of_gain
+from unisono.maths.items import annotator_rows, item_data
 from unisono.maths.items.censored_estep import EndAnswers, Typical
-from unisono.maths.items.item_data import Bounds, ItemData, prepare
 from unisono.maths.items.item_params import ItemParams, Structure
 from unisono.maths.structure_words import BENT, ITEM_WORDS, EstimateScale, Noise, Transform, require_word
 from unisono.tables import labels, rating_checks, scale_inference
@@ -111,7 +110,7 @@ def typical_annotators(
     assert params.cov is not None
     D = len(ends.low)
     gain, noise = (np.diagonal(part[:-1], axis1=1, axis2=2) for part in (params.F, params.N))
-    weight = weight_of_gain(gain)
+    weight = annotator_rows.weight_of_gain(gain)
     total = weight.sum(axis=0)
     own = np.where(total > 0, (weight * noise).sum(axis=0) / np.where(total > 0, total, 1.0), np.diagonal(params.N[-1]))
     spread = own + params.cov[-1, :, -1, -1]
@@ -131,10 +130,10 @@ class Prepared(NamedTuple):
     ratings: Ratings
     scaling: Scaling
     space: FeatureSpace
-    data: ItemData
+    data: item_data.ItemData
     earlier: warm_start.PriorFit | None
     scale: Scale  # of the truth: that of the answers, made wide enough for known truths
-    ends: Bounds  # of the answers, standardised
+    ends: item_data.Bounds  # of the answers, standardised
     end_answers: EndAnswers | None  # of dimensions whose answers there say "here or beyond"
 
 
@@ -164,7 +163,7 @@ def prepared(
     space, scores = standardisation.learn_space(features, ratings.items, intercept=not paper, standardise=not paper)
     value = scaling.standardise(ratings.value)
     value = standardisation.without_dust(value) if paper else value
-    data = prepare(value, ratings.item_of, ratings.annotator_of, scores, ratings.K)
+    data = item_data.prepare(value, ratings.item_of, ratings.annotator_of, scores, ratings.K)
     answers = ratings.scale
     if earlier is not None:
         # A batch that shows less of the scale than the one before was given on the same one.
@@ -183,9 +182,9 @@ def prepared(
     return Prepared(ratings, scaling, space, data, earlier, scale, standardised_ends(answers, scaling), at_ends)
 
 
-def standardised_ends(scale: Scale, scaling: Scaling) -> Bounds:
+def standardised_ends(scale: Scale, scaling: Scaling) -> item_data.Bounds:
     """The ends of a scale in standardised units."""
-    return Bounds(scaling.standardise(scale.low), scaling.standardise(scale.high))
+    return item_data.Bounds(scaling.standardise(scale.low), scaling.standardise(scale.high))
 
 
 def gold_values(gold: ItemTable, ratings: Ratings) -> np.ndarray:

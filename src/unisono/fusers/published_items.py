@@ -13,11 +13,8 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from unisono.fusers import baseline_items, item_estimation, standardisation
-from unisono.fusers.fuser import Given, Progress, fitted_places
+from unisono.fusers import baseline_items, fuser, fusion_results, item_estimation, learned_arrays, standardisation
 from unisono.fusers.fuser_settings import ITERATIONS, TOLERANCE, Number
-from unisono.fusers.fusion_results import Annotators, Fit, Fused
-from unisono.fusers.learned_arrays import packed, unpacked
 from unisono.maths.em_loop import EmTrace, relative_change, run_em
 from unisono.maths.grouped_sums import grouped_correlation
 from unisono.maths.items.item_data import empirical_ridge, no_features, prepare
@@ -60,7 +57,7 @@ class Published(baseline_items.Described):
     def gives_posterior_means(self) -> bool:
         return True
 
-    def _fit(self, given: Given) -> None:
+    def _fit(self, given: fuser.Given) -> None:
         ratings = given.ratings
         self.scaling_, self.scale_ = standardisation.pooled_scaling(ratings.value), ratings.truth_scale
         self.dimensions_, self.annotators_ = ratings.dimensions, ratings.annotators
@@ -76,7 +73,7 @@ class Published(baseline_items.Described):
         if given.on_state is not None:
             given.on_state(self.trace_.iterations - 1, copy(self))
 
-    def _climb(self, answers: Answers, on_step: Progress | None) -> tuple[Any, EmTrace]:
+    def _climb(self, answers: Answers, on_step: fuser.Progress | None) -> tuple[Any, EmTrace]:
         told = None if on_step is None else lambda i, _, value: on_step(i, value)
         how: dict[str, Any] = {"stop_when": relative_change(self.tol), "max_iter": self.max_iter, "on_step": told}
         ends = [run_em(lambda s: self.maths.step(answers, s), start, **how) for start in self._starts(answers)]
@@ -104,12 +101,12 @@ class Published(baseline_items.Described):
         shown = self.fitted_ratings() if ratings is None else ratings
         return shown, self._fitted if ratings is None else self._answers(shown, features)
 
-    def _fuse(self, ratings: Ratings | None, features: ItemTable | None) -> Fused:
+    def _fuse(self, ratings: Ratings | None, features: ItemTable | None) -> fusion_results.Fused:
         shown, answers = self._shown(ratings, features)
         mean, cov, _ = self._truths(answers)
         return self.on_scale(mean, cov, shown)
 
-    def _predict(self, features: ItemTable) -> Fused:
+    def _predict(self, features: ItemTable) -> fusion_results.Fused:
         if not self.learns_predictor:
             return super()._predict(features)
         Z, none = self.space_.scores(features, features.items).Z, np.zeros(0, dtype=np.int64)
@@ -124,7 +121,7 @@ class Published(baseline_items.Described):
     def predict_ratings(self, ratings: Ratings) -> Predictive:
         self.require_fitted()
         shown, fitted = self.known_ratings(ratings), self.fitted_ratings()
-        places = fitted_places(shown, fitted), standardisation.places_by_label(shown, self.annotators_)
+        places = fuser.fitted_places(shown, fitted), standardisation.places_by_label(shown, self.annotators_)
         return self.restored_prediction(self._expected(self._shown(None, None)[1], *places))
 
     def _expected(self, answers: Answers, item: np.ndarray, annotator: np.ndarray) -> Predictive:
@@ -132,7 +129,7 @@ class Published(baseline_items.Described):
         mean, cov, _ = self._truths(answers)
         return predicted_ratings(self.parameters(), mean, cov, item, annotator)
 
-    def describe(self, on_step: Progress | None = None) -> Annotators:
+    def describe(self, on_step: fuser.Progress | None = None) -> fusion_results.Annotators:
         """Bias, gain and noise as the best linear description has them."""
         self.require_fitted()
         ratings, params = self.fitted_ratings(), self.parameters()
@@ -160,11 +157,11 @@ class Published(baseline_items.Described):
     # ---- saving
 
     def arrays(self) -> dict[str, np.ndarray]:
-        return super().arrays() | packed(self.params_, "params")
+        return super().arrays() | learned_arrays.packed(self.params_, "params")
 
-    def restore(self, fit: Fit) -> Self:
+    def restore(self, fit: fusion_results.Fit) -> Self:
         blocks = range(len(self._blocks(len(fit.dimensions))))
-        super().restore(fit).params_ = [unpacked(self.Params, fit.arrays, f"params.{i}") for i in blocks]
+        super().restore(fit).params_ = [learned_arrays.unpacked(self.Params, fit.arrays, f"params.{i}") for i in blocks]
         return self
 
 

@@ -14,11 +14,9 @@ import numpy as np
 from scipy.special import ndtr
 
 from unisono.errors import DataError
+from unisono.fusers import learned_arrays, trace_fuser, trace_model
 from unisono.fusers.fuser import Fuser
 from unisono.fusers.fusion_results import Fit
-from unisono.fusers.learned_arrays import unpacked
-from unisono.fusers.trace_fuser import SeriesFuser
-from unisono.fusers.trace_model import SeriesModel
 from unisono.maths.items.item_estimates import expected_error, expected_reduction, rating_information
 from unisono.maths.series import trace_truth
 from unisono.maths.series.trace_truth import Stretches, TraceDesign
@@ -323,12 +321,12 @@ def _alone(design: TraceDesign) -> np.ndarray:
 
 
 def _rate(fuser: Fuser) -> float:
-    assert isinstance(fuser, SeriesFuser)
+    assert isinstance(fuser, trace_fuser.SeriesFuser)
     return fuser.rate_
 
 
 def _parts(fuser: Fuser, fit: Fit) -> list[Part]:
-    assert isinstance(fuser, SeriesFuser)
+    assert isinstance(fuser, trace_fuser.SeriesFuser)
     parts = getattr(fuser, "parts_", ())
     if not parts or any(part.model.levels is None for part in parts):
         raise DataError(
@@ -340,7 +338,7 @@ def _parts(fuser: Fuser, fit: Fit) -> list[Part]:
     return [_part(list(one.dims), one.model, fit, i) for i, one in enumerate(parts)]
 
 
-def _part(dims: list[int], model: SeriesModel, fit: Fit, number: int) -> Part:
+def _part(dims: list[int], model: trace_model.SeriesModel, fit: Fit, number: int) -> Part:
     assert model.levels is not None
-    known = unpacked(Stretches, fit.arrays, f"stretches{number}")
+    known = learned_arrays.unpacked(Stretches, fit.arrays, f"stretches{number}")
     return Part(dims, trace_truth.trace_design(model.params, model.levels, model.noise), known)

@@ -14,12 +14,10 @@ from typing import NamedTuple
 import numpy as np
 
 from unisono.errors import DataError
-from unisono.maths.items.annotator_levels import units_of
-from unisono.maths.items.item_data import Scores, no_features, orthogonal_scores
+from unisono.maths.items import annotator_levels, item_data
 from unisono.maths.items.item_params import ItemParams
 from unisono.maths.rating_values import pooled_moments
-from unisono.tables.item_table import ItemTable
-from unisono.tables.labels import listed
+from unisono.tables import item_table, labels
 from unisono.tables.ratings import Ratings
 
 DUST = 1e-12  # numerical: of the common unit: nothing that anybody answered
@@ -63,7 +61,7 @@ def pooled_scaling(value: np.ndarray) -> Scaling:
 
 def annotator_scaling(value: np.ndarray, annotator_of: np.ndarray, K: int) -> Scaling:
     """The level of the average annotator and the spread of answers (J, D) around everybody's own."""
-    return Scaling(*units_of(value, annotator_of, K))
+    return Scaling(*annotator_levels.units_of(value, annotator_of, K))
 
 
 def common_scaling(value: np.ndarray) -> Scaling:
@@ -89,31 +87,31 @@ class FeatureSpace(NamedTuple):
     center: np.ndarray  # (P,)
     squares: np.ndarray  # (R,)
 
-    def scores(self, features: ItemTable | None, items: tuple[str, ...]) -> Scores:
+    def scores(self, features: item_table.ItemTable | None, items: tuple[str, ...]) -> item_data.Scores:
         """Scores of these items, which the table must hold."""
         if not self.columns:
-            return no_features(len(items))
+            return item_data.no_features(len(items))
         if features is None:
-            raise DataError(f"The model was fitted with features {listed(self.columns)}: give them here too.")
+            raise DataError(f"The model was fitted with features {labels.listed(self.columns)}: give them here too.")
         X = feature_values(features.select_columns(self.columns).select_items(items))
-        empty = Scores(np.zeros((0, len(self.squares))), self.squares, self.directions, self.center)
+        empty = item_data.Scores(np.zeros((0, len(self.squares))), self.squares, self.directions, self.center)
         return empty._replace(Z=empty.of(self.scaling.standardise(X)))
 
 
 def learn_space(
-    features: ItemTable | None, items: tuple[str, ...], *, intercept: bool, standardise: bool
-) -> tuple[FeatureSpace, Scores]:
+    features: item_table.ItemTable | None, items: tuple[str, ...], *, intercept: bool, standardise: bool
+) -> tuple[FeatureSpace, item_data.Scores]:
     """The space of the items' features, and their scores in it."""
     if features is None:
-        none = no_features(len(items))
+        none = item_data.no_features(len(items))
         return FeatureSpace((), identity_scaling(0), none.V, none.center, none.l), none
     X = feature_values(features.select_items(items))
     scaling = pooled_scaling(X) if standardise else identity_scaling(X.shape[1])
-    scores = orthogonal_scores(scaling.standardise(X), intercept=intercept)
+    scores = item_data.orthogonal_scores(scaling.standardise(X), intercept=intercept)
     return FeatureSpace(features.columns, scaling, scores.V, scores.center, scores.l), scores
 
 
-def feature_values(table: ItemTable) -> np.ndarray:
+def feature_values(table: item_table.ItemTable) -> np.ndarray:
     """The numbers of a feature table, every one of which must be known."""
     unknown = np.argwhere(np.isnan(table.value))
     if len(unknown):
@@ -148,7 +146,7 @@ def places(ratings: Ratings, known: tuple[str, ...], params: ItemParams) -> np.n
     if len(params.B) == len(known) and (annotator_of == len(known)).any():
         unknown = [label for label in ratings.annotators if label not in known]
         raise DataError(
-            f"{ratings.source}: annotator {listed(unknown)} was not in the fit. "
+            f"{ratings.source}: annotator {labels.listed(unknown)} was not in the fit. "
             "Fit all ratings together, or use a model with inference 'bayes'."
         )
     return annotator_of

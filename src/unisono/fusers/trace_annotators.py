@@ -18,13 +18,10 @@ from unisono.fusers.trace_data import Watcher, rated_traces
 from unisono.fusers.trace_model import SeriesModel, fused_mean, pooled_noise
 from unisono.maths.grouped_sums import PairedSums, add_paired, correlation_of_sums, paired_sums
 from unisono.maths.items.item_estimates import Predictive, half_width
-from unisono.maths.series.error_bands import no_spread
+from unisono.maths.series import error_bands, trace_parts, trace_truth, tracer_params
 from unisono.maths.series.left_out_traces import Errors, RatingErrors
 from unisono.maths.series.trace_data import SeriesData, with_recordings
-from unisono.maths.series.trace_parts import Part, Parts
-from unisono.maths.series.trace_truth import Levels, two_scale_truth
 from unisono.maths.series.tracer_diagnosis import KINDS
-from unisono.maths.series.tracer_params import FigureDoubt
 from unisono.tables.ratings import Ratings
 
 AS_THE_MODEL_SAYS = RatingErrors(Errors(1.0, np.inf), Errors(1.0, np.inf))
@@ -60,7 +57,7 @@ def predicted_ratings(
 
 
 def _around_levels(
-    model: SeriesModel, levels: Levels, data: SeriesData, mean: np.ndarray, fitted: SeriesData
+    model: SeriesModel, levels: trace_truth.Levels, data: SeriesData, mean: np.ndarray, fitted: SeriesData
 ) -> Predictive:
     """The level of a trace is known by what the annotator rated of the recording, or by what is known of their bias.
 
@@ -68,7 +65,7 @@ def _around_levels(
     widening of courses, which is in what left-out annotators show of ratings.
     """
     plain = levels._replace(widening=np.ones(data.D))
-    truth = two_scale_truth(fitted, model.params, model.structure, plain, no_spread(data.D))
+    truth = trace_truth.two_scale_truth(fitted, model.params, model.structure, plain, error_bands.no_spread(data.D))
     expected, unseen = expected_ratings(model, data, mean, np.diagonal(truth.cov, axis1=1, axis2=2))
     unseen = unseen + np.repeat(levels.bias_variance[data.annotator_of], data.length[data.item_of], axis=0)
     _, around = expected_ratings(model, data, mean, truth.inside)
@@ -89,7 +86,7 @@ class TraceLevel(NamedTuple):
 
 
 def _trace_levels(
-    model: SeriesModel, levels: Levels, data: SeriesData, mean: np.ndarray, fitted: SeriesData
+    model: SeriesModel, levels: trace_truth.Levels, data: SeriesData, mean: np.ndarray, fitted: SeriesData
 ) -> TraceLevel:
     """What the rated frames of a trace show of its level.
 
@@ -147,7 +144,7 @@ class Described(NamedTuple):
 
 
 def describe_annotators(
-    model: SeriesModel, data: SeriesData, parts: Parts, mean: np.ndarray, watch: Watcher
+    model: SeriesModel, data: SeriesData, parts: trace_parts.Parts, mean: np.ndarray, watch: Watcher
 ) -> Described:
     """Bias, gain, noise, agreement and delay of the annotators of these traces. mean: (sum T, D) the truth."""
     K, D = data.K, data.D
@@ -157,7 +154,7 @@ def describe_annotators(
     found = reduce(_added, parts.map(answers_of_part, model, mean, on_part=told))
     signal = np.where(found.signal.n > 0, found.signal.xx / np.maximum(found.signal.n, 1), np.nan)
     delay, low, high = delays(model, data)
-    doubt = np.full((K, D, len(FigureDoubt._fields)), np.nan) if model.doubt is None else model.doubt
+    doubt = np.full((K, D, len(tracer_params.FigureDoubt._fields)), np.nan) if model.doubt is None else model.doubt
     unusual = np.full((K, D, len(KINDS)), np.nan) if model.diagnosis is None else model.diagnosis
     return Described(
         bias=model.params.b + np.einsum("kde,e->kd", gain - np.eye(D), center),
@@ -177,7 +174,7 @@ def side_by_side(dims: list[tuple[int, ...]], found: list[Described], K: int) ->
     """Tables of single dimensions, or of some, as one."""
     D = sum(map(len, dims))
     rows = {name: np.full((K, D), np.nan) for name in Described._fields if name != "gain"}
-    rows["doubt"], gain = np.full((K, D, len(FigureDoubt._fields)), np.nan), np.zeros((K, D, D))
+    rows["doubt"], gain = np.full((K, D, len(tracer_params.FigureDoubt._fields)), np.nan), np.zeros((K, D, D))
     for part, own in zip(dims, found, strict=True):
         d = np.array(part)
         for name, row in rows.items():
@@ -193,7 +190,7 @@ class AnswerSums(NamedTuple):
     others: PairedSums  # their answers with what the truth fused without them makes them answer
 
 
-def answers_of_part(part: Part, model: SeriesModel, mean: np.ndarray) -> AnswerSums:
+def answers_of_part(part: trace_parts.Part, model: SeriesModel, mean: np.ndarray) -> AnswerSums:
     """Sums over the frames of some recordings. mean: (sum T, D) the truth of all."""
     data = part.data
     rows = np.repeat(data.annotator_of, data.length[data.item_of])
@@ -286,7 +283,7 @@ def figure_ends(found: Described, scale: np.ndarray) -> FigureEnds:
     Gain, noise and the odds of reliability are log normal. Whose sign is not sure may have the gain with either, and
     who may follow nothing may have none; levels are known from as many annotators as there are.
     """
-    doubt = FigureDoubt(*np.sqrt(np.moveaxis(found.doubt, 2, 0)))
+    doubt = tracer_params.FigureDoubt(*np.sqrt(np.moveaxis(found.doubt, 2, 0)))
     annotators = int(np.isfinite(found.bias).any(axis=1).sum())
     far, away = half_width(INTERVAL, np.inf), half_width(INTERVAL, max(annotators - 1.0, 2.0))
     gain = np.diagonal(found.gain, axis1=1, axis2=2)

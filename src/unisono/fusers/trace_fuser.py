@@ -43,8 +43,7 @@ from unisono.fusers.trace_model import (
     with_newcomers,
 )
 from unisono.maths.gold_slope import Slope
-from unisono.maths.items.item_estimates import Predictive
-from unisono.maths.items.item_params import ItemParams
+from unisono.maths.items import item_estimates, item_params
 from unisono.maths.series.trace_data import SeriesData
 from unisono.tables.item_table import ItemTable
 from unisono.tables.ratings import Ratings
@@ -155,14 +154,14 @@ class SeriesFuser(WorksOnParts, Fuser):
         total = sum(log_density(model, _of(data, part)) for part, model in zip(self.parts_, models, strict=True))
         return float((total - numbers @ np.log(self.scaling_.scale)) / max(numbers.sum(), 1))
 
-    def predict_ratings(self, ratings: Ratings) -> Predictive:
+    def predict_ratings(self, ratings: Ratings) -> item_estimates.Predictive:
         """(S, D) what the annotators of these traces are expected to answer at every frame; values are not read."""
         self.require_fitted()
         shown = self.fitted_recordings(ratings)
         mean, cov = self._fitted_truth()
         variance = np.diagonal(cov, axis1=1, axis2=2)
         data, newcomers = to_known_series(shown, self.scaling_, self._data.X, self.annotators_)
-        whole = [np.empty_like(data.y) for _ in Predictive._fields]
+        whole = [np.empty_like(data.y) for _ in item_estimates.Predictive._fields]
         for part in self.parts_:
             d, model = list(part.dims), self._with(part.model, newcomers)
             own = trace_annotators.predicted_ratings(
@@ -170,7 +169,7 @@ class SeriesFuser(WorksOnParts, Fuser):
             )
             for all_dimensions, some in zip(whole, own, strict=True):
                 all_dimensions[:, d] = some
-        return self.restored_prediction(Predictive(*whole))
+        return self.restored_prediction(item_estimates.Predictive(*whole))
 
     def draw(self, count: int, rng: np.random.Generator) -> np.ndarray:
         """(count, sum of frames, D) paths of the fitted truth, drawn from the posterior of the model.
@@ -227,7 +226,7 @@ class SeriesFuser(WorksOnParts, Fuser):
         """(D,) the unit of the standardised ratings, dimensions in the order of the parts."""
         return np.asarray(self.scaling_.scale[[d for part in self.parts_ for d in part.dims]])
 
-    def parameters(self) -> ItemParams:
+    def parameters(self) -> item_params.ItemParams:
         raise DataError("This is a model of traces: it has no parameters of ratings of items.")
 
     # ---- saving

@@ -13,11 +13,9 @@ import numpy as np
 
 from unisono.errors import DataError
 from unisono.fusers.standardisation import Scaling
+from unisono.maths.items import annotator_rows, censored_estep, item_params
 from unisono.maths.items.annotator_levels import tails
-from unisono.maths.items.annotator_rows import RowPrior
 from unisono.maths.items.bayes_bound import BayesSettings, KnownAnnotators, Targets
-from unisono.maths.items.censored_estep import EndAnswers
-from unisono.maths.items.item_params import ItemParams
 from unisono.tables import answer_scale, labels
 from unisono.tables.ratings import Ratings
 
@@ -35,10 +33,10 @@ class PriorFit(NamedTuple):
     dimensions: tuple[str, ...]
     judgements: np.ndarray  # (K,) behind each annotator, earlier batches included
     items: int  # behind the covariance of truths, earlier batches included
-    params: ItemParams  # with the newcomer
+    params: item_params.ItemParams  # with the newcomer
     scaling: Scaling
     scale: answer_scale.Scale  # of answers and truth, in the user's units
-    ends: EndAnswers | None = None  # where answers that are kinds are read as "here or beyond"
+    ends: censored_estep.EndAnswers | None = None  # where answers that are kinds are read as "here or beyond"
 
 
 def prior_fit_of(fuser: Joint) -> PriorFit:
@@ -115,7 +113,7 @@ def continued(settings: BayesSettings, earlier: PriorFit, annotators: tuple[str,
     assert params.cov is not None
     D, q = params.B.shape[1:]
     spread = params.cov[row] + LEAST_PRIOR_VARIANCE * np.eye(q)
-    rows = RowPrior(params.B[row], np.linalg.inv(spread), np.zeros((len(row), D, D)))
+    rows = annotator_rows.RowPrior(params.B[row], np.linalg.inv(spread), np.zeros((len(row), D, D)))
     scale = params.N[:, 0, 0] / pool[0, 0]
     numbers = np.append(earlier.judgements * D, 0.0)
     priors = settings.priors

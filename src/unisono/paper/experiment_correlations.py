@@ -12,18 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from unisono.maths.metrics import pearson, resample_counts
-from unisono.paper.experiment_claims import (
-    Chapter,
-    Claim,
-    ClaimPart,
-    Experiment,
-    Numbers,
-    Picture,
-    Settings,
-    Unit,
-    Words,
-)
-from unisono.paper.experiment_data import affective_text, file_sums
+from unisono.paper import experiment_claims, experiment_data
 from unisono.paper.experiment_page import Heat, heat_row
 from unisono.tables.datasets import load_dataset
 from unisono.tables.ratings import Ratings
@@ -34,10 +23,10 @@ ANNOTATORS = 4  # shown for each corpus, as in the paper
 BLOCK = 60  # seconds of a trace that are resampled together; neighbouring frames are one opinion
 RESAMPLES = 1000
 TITLES = {"squality": "summaries (SQuALITY)", "forrest_gump": "film (Forrest Gump)", "affective-text": "news headlines"}
-_SAID = Words(NAME, annotators=ANNOTATORS)
+_SAID = experiment_claims.Words(NAME, annotators=ANNOTATORS)
 
 
-def run_corpus(corpus: str, folder: str, seed: int, sums: Numbers) -> Numbers:
+def run_corpus(corpus: str, folder: str, seed: int, sums: experiment_claims.Numbers) -> experiment_claims.Numbers:
     """Correlations of all pairs of dimensions, with intervals, for everybody together and for each annotator."""
     ratings = read_ratings(Path(folder) / "ratings.csv") if folder else load_dataset(corpus)
     group, who, value = grouped_values(ratings)
@@ -92,25 +81,27 @@ def heterogeneity(value: np.ndarray, group: np.ndarray, who: np.ndarray) -> floa
     return float(chi2.sf(q, len(zs) - 1))
 
 
-def units(settings: Settings) -> list[Unit]:
+def units(settings: experiment_claims.Settings) -> list[experiment_claims.Unit]:
     found = [
-        Unit(name, run_corpus, {"corpus": name, "folder": "", "seed": settings.seed, "sums": {}})
+        experiment_claims.Unit(name, run_corpus, {"corpus": name, "folder": "", "seed": settings.seed, "sums": {}})
         for name in ("squality", "forrest_gump")
     ]
-    folder = affective_text(settings.data.get("items-real"))
+    folder = experiment_data.affective_text(settings.data.get("items-real"))
     if folder is not None:
-        sums = file_sums(folder, ("ratings.csv",))
+        sums = experiment_data.file_sums(folder, ("ratings.csv",))
         given = {"corpus": "affective-text", "folder": str(folder), "seed": settings.seed, "sums": sums}
-        found.append(Unit("affective-text", run_corpus, given))
+        found.append(experiment_claims.Unit("affective-text", run_corpus, given))
     return found
 
 
-def report(settings: Settings, results: Mapping[str, Numbers]) -> Chapter:
-    return Chapter(
+def report(
+    settings: experiment_claims.Settings, results: Mapping[str, experiment_claims.Numbers]
+) -> experiment_claims.Chapter:
+    return experiment_claims.Chapter(
         lead=(_SAID("lead"),),
         tables=(),
         pictures=(
-            Picture(
+            experiment_claims.Picture(
                 NAME,
                 _SAID("corpora"),
                 lambda: heat_row(
@@ -129,30 +120,34 @@ def report(settings: Settings, results: Mapping[str, Numbers]) -> Chapter:
 _BAR = "absolute correlation"
 
 
-def _annotator_picture(name: str, found: Numbers) -> Picture:
-    return Picture(
+def _annotator_picture(name: str, found: experiment_claims.Numbers) -> experiment_claims.Picture:
+    return experiment_claims.Picture(
         f"{NAME}-{name}-annotators",
         _SAID("annotators", title=TITLES[name]),
         lambda: heat_row([_heat(f"annotator {k}", found, m) for k, m in found["annotators"].items()], _BAR),
     )
 
 
-def _heat(title: str, found: Numbers, matrix: list[list[float]]) -> Heat:
+def _heat(title: str, found: experiment_claims.Numbers, matrix: list[list[float]]) -> Heat:
     return Heat(title, np.abs(np.array(matrix)), found["dimensions"], found["dimensions"])
 
 
-def _claims(results: Mapping[str, Numbers]) -> tuple[Claim, ...]:
+def _claims(results: Mapping[str, experiment_claims.Numbers]) -> tuple[experiment_claims.Claim, ...]:
     parts = []
     for name, found in results.items():
         sure = sum(low > 0 or high < 0 for _, low, high in found["pairs"].values())
         sizes = [abs(r) for r, _, _ in found["pairs"].values()]
         text = f"{sure} of {len(sizes)} pairs, absolute correlations {min(sizes):.2f} to {max(sizes):.2f}"
-        parts.append(ClaimPart(TITLES[name], text, sure >= 0.9 * len(sizes)))
+        parts.append(experiment_claims.ClaimPart(TITLES[name], text, sure >= 0.9 * len(sizes)))
     differ = []
     for name, found in results.items():
         p = [value for value in found["heterogeneity"] if not np.isnan(value)]
         count = sum(value < 0.05 / len(p) for value in p)
-        differ.append(ClaimPart(TITLES[name], f"{count} of {len(p)} pairs, smallest p = {min(p):.2g}", count > 0))
+        differ.append(
+            experiment_claims.ClaimPart(
+                TITLES[name], f"{count} of {len(p)} pairs, smallest p = {min(p):.2g}", count > 0
+            )
+        )
     return (
         _SAID.judge("nonzero", parts, _SAID("others")),
         _SAID.judge("heterogeneous", differ, _SAID("others")),
@@ -178,4 +173,6 @@ def _matrix(value: np.ndarray) -> np.ndarray:
     return np.array([[1.0 if d == e else pearson(value[:, d], value[:, e]) for e in range(D)] for d in range(D)])
 
 
-EXPERIMENT = Experiment(NAME, "Correlations between dimensions", "Sec. 2 (Motivation) and App. A.1", units, report)
+EXPERIMENT = experiment_claims.Experiment(
+    NAME, "Correlations between dimensions", "Sec. 2 (Motivation) and App. A.1", units, report
+)

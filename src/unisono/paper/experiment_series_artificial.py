@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from unisono.collect.stimuli.colours import Pace, make_walk
-from unisono.evaluate.splits import ItemFold
+from unisono.evaluate.held_out_ratings import ItemFold
 from unisono.paper import experiment_data, experiment_page, simulation
 from unisono.paper.experiment_claims import (
     Chapter,

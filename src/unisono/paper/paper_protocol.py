@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from unisono.errors import ConvergenceWarning, taken
-from unisono.evaluate import cross_validation, iteration_selection, splits
+from unisono.evaluate import cross_validation, held_out_ratings, iteration_selection
 from unisono.evaluate.cross_validation import GOLD as GOLD_SUFFIX
 from unisono.fusers import Fuser, make_fuser
 from unisono.maths.metrics import best_switch, ccc, complete_pairs, paired_t, pearson
@@ -145,7 +145,7 @@ def average_matrices(
 ) -> Numbers:
     """The mean F_k over annotators with training ratings, one per fold; dimensions named on validation items."""
     found = []
-    for part in splits.item_folds(truth.items, folds, np.random.default_rng(seed)):
+    for part in held_out_ratings.item_folds(truth.items, folds, np.random.default_rng(seed)):
         labels = truth.select_items(part.validation)
         validation = iteration_selection.Labelled(ratings.select_items(list(part.validation)), labels, features)
         train = ratings.select_items(list(part.train))
@@ -169,12 +169,14 @@ def matrices_of(choice: iteration_selection.Choice) -> np.ndarray:
     return np.asarray(fuser.parameters().F[:, :, switch.order] * switch.sign * scale[:, None] / scale[None, :])
 
 
-def random_fold(items: Sequence[str], fold: int, seed: int) -> splits.ItemFold:
+def random_fold(items: Sequence[str], fold: int, seed: int) -> held_out_ratings.ItemFold:
     """One round of the folds that everybody draws from this seed."""
-    return splits.item_folds(tuple(items), FOLDS, np.random.default_rng(seed))[fold]
+    return held_out_ratings.item_folds(tuple(items), FOLDS, np.random.default_rng(seed))[fold]
 
 
-def race_fold(traced: Traced, part: splits.ItemFold | int, *, model: str, restarts: int = 20, seed: int = 0) -> Numbers:
+def race_fold(
+    traced: Traced, part: held_out_ratings.ItemFold | int, *, model: str, restarts: int = 20, seed: int = 0
+) -> Numbers:
     """One model on one fold, or that number of the random ones: what was chosen, how the test recordings came out."""
     ratings, reference, features = traced
     if isinstance(part, int):

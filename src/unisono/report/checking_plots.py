@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from unisono.errors import ConvergenceWarning, DataError, taken
-from unisono.evaluate.splits import judgement_folds
+from unisono.evaluate.held_out_ratings import judgement_folds
 from unisono.fusers import make_fuser
 from unisono.report import plot_style
 from unisono.report.plot_style import Result

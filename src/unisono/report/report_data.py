@@ -15,8 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from unisono.evaluate.agreement_measure import Drawing, Estimate, measure_agreement
-from unisono.evaluate.held_out_ratings import score_hidden
-from unisono.evaluate.splits import judgement_folds
+from unisono.evaluate.held_out_ratings import judgement_folds, score_hidden
 from unisono.fusers import Annotators, Fuser, make_fuser
 from unisono.maths.metrics import standard_error
 from unisono.report import report_annotators, report_truths

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from unisono.maths.copies import copy_pairs, copy_sets
 from unisono.maths.copies.copy_meetings import (
     MOST_CELLS,
     NEIGHBOURS,
@@ -26,8 +27,6 @@ from unisono.maths.copies.copy_meetings import (
     rows_of_meetings,
     some_items,
 )
-from unisono.maths.copies.copy_pairs import FirstJudgement, first_judgement
-from unisono.maths.copies.copy_sets import Opinions, find_opinions, opinions_of
 from unisono.scale.executors import Executor, Shard
 from unisono.scale.shard_parts import Look, Part
 
@@ -42,19 +41,19 @@ class Rows(NamedTuple):
     annotator_of: np.ndarray
 
 
-def find_copies(executor: Executor, parts: list[Shard], look: Look) -> Opinions:
+def find_copies(executor: Executor, parts: list[Shard], look: Look) -> copy_sets.Opinions:
     """Sets of copies among all annotators."""
     K, D = look.answered.shape
     cells = look.pairs * D
     if look.judgements * D <= MOST_CELLS:
-        return find_opinions(*_gathered(executor.map(_all_rows, parts, 1)), K)
+        return copy_sets.find_opinions(*_gathered(executor.map(_all_rows, parts, 1)), K)
     if cells <= MOST_CELLS:
-        return find_opinions(*_gathered(executor.map(_all_rows, parts, 2)), K, rounds=1)
+        return copy_sets.find_opinions(*_gathered(executor.map(_all_rows, parts, 2)), K, rounds=1)
     every = some_items(cells, look.given, D)
     if every is not None:
         rows = _gathered(executor.map(_some_rows, parts, every))
         view = look_at_some(np.arange(len(rows.item_of)), rows.item_of, rows.annotator_of, K)
-        first = first_judgement(*rows, K, view, 2.0 * look.pairs)
+        first = copy_pairs.first_judgement(*rows, K, view, 2.0 * look.pairs)
         doubtful = first.doubtful()
     else:
         first = _neighbours(executor, parts, look)
@@ -64,13 +63,13 @@ def find_copies(executor: Executor, parts: list[Shard], look: Look) -> Opinions:
     fewer, every = comparable(doubtful, look.given, D)
     rows = _gathered(executor.map(_rows_of_meetings, parts, fewer, every))
     if not len(rows.item_of):
-        return opinions_of(first.found, K)
+        return copy_sets.opinions_of(first.found, K)
     one, other = rows_of_meetings(fewer, rows.item_of, rows.annotator_of, K, np.ones(len(rows.item_of), dtype=bool))
     met = alike_enough(one, other, rows.value, rows.annotator_of, K)
-    return opinions_of(first.closer_look(*rows, K, met), K)
+    return copy_sets.opinions_of(first.closer_look(*rows, K, met), K)
 
 
-def _neighbours(executor: Executor, parts: list[Shard], look: Look) -> FirstJudgement:
+def _neighbours(executor: Executor, parts: list[Shard], look: Look) -> copy_pairs.FirstJudgement:
     """What the first neighbours in the table say of honest pairs."""
     K, D = look.answered.shape
     wanted, taken = NEIGHBOURS // D, []
@@ -80,7 +79,7 @@ def _neighbours(executor: Executor, parts: list[Shard], look: Look) -> FirstJudg
             wanted -= int((np.diff(rows.item_of) == 0).sum())
     rows = _gathered(taken)
     view = look_at_neighbours(rows.item_of, rows.annotator_of, K, D)
-    return first_judgement(*rows, K, view, 2.0 * look.pairs)
+    return copy_pairs.first_judgement(*rows, K, view, 2.0 * look.pairs)
 
 
 def _gathered(pieces: Iterable[Rows]) -> Rows:

@@ -26,21 +26,11 @@ import numpy as np
 from unisono.errors import DataError
 from unisono.fusers.learned_arrays import packed, unpacked
 from unisono.maths.em_loop import EmTrace, run_em
+from unisono.maths.items import bayes_em, judgement_weights
 from unisono.maths.items.bayes_bound import BayesSettings, BayesState
-from unisono.maths.items.bayes_em import maximised
 from unisono.maths.items.item_data import ItemData
 from unisono.maths.items.item_estep import Stats, expectation
 from unisono.maths.items.item_params import ItemParams
-from unisono.maths.items.judgement_weights import (
-    Errors,
-    Judged,
-    Weights,
-    best_freedom,
-    best_of_items,
-    equal_weights,
-    errors_under,
-    reweighed,
-)
 from unisono.scale.shard_parts import ItemShard
 from unisono.scale.shard_sums import KeyedStats, ProfileSums, ShardRows, joined_profiles, joined_stats
 from unisono.tables.atomic_files import atomic_path
@@ -161,7 +151,7 @@ class Climber:
 
         def step(state: BayesState) -> tuple[BayesState, float]:
             steps.begin(len(objective), state.params)
-            after, bound = maximised(state.seen(data), steps.statistics(), probe, state, settings)
+            after, bound = bayes_em.maximised(state.seen(data), steps.statistics(), probe, state, settings)
             if state.weights is not None:
                 weights = steps.reweighed(after.params)
                 after = after._replace(weights=weights, params=after.params._replace(tails=weights.tails))
@@ -225,14 +215,14 @@ class _Steps:
         found: KeyedStats = self._total(joined_stats, e_step, self.history[-1], self.gold, self.weighed)
         return found.stats
 
-    def reweighed(self, params: ItemParams) -> Weights:
+    def reweighed(self, params: ItemParams) -> judgement_weights.Weights:
         """Precisions of judgements and items under parameters that a step has led to."""
-        nu = best_freedom(self._total(np.add, slips, params))
-        tails = best_of_items(self._total(np.add, unclear, params, nu))
+        nu = judgement_weights.best_freedom(self._total(np.add, slips, params))
+        tails = judgement_weights.best_of_items(self._total(np.add, unclear, params, nu))
         sums = self._total(joined_profiles, weigh, params, nu, tails)
         nothing, found = np.zeros(0), np.array([nu, *tails])
         self.history.append(params._replace(tails=found))
-        return Weights(nothing, nothing, found, sums.Sy, sums.Syy, sums.own)
+        return judgement_weights.Weights(nothing, nothing, found, sums.Sy, sums.Syy, sums.own)
 
     def largest_move(self, params: tuple[ItemParams, ItemParams], probes: tuple[np.ndarray, np.ndarray]) -> float:
         """The largest change of a truth between the last two E-steps."""
@@ -268,10 +258,10 @@ class Weighed:
     """What a shard keeps between the steps of a climb whose judgements are weighed."""
 
     step: int
-    weights: Weights
+    weights: judgement_weights.Weights
     means: dict[int, np.ndarray] = field(default_factory=dict)  # truths by step
-    errors: Errors | None = None
-    judged: Judged | None = None
+    errors: judgement_weights.Errors | None = None
+    judged: judgement_weights.Judged | None = None
 
 
 _weighed: dict[tuple[str, int], Weighed] = {}  # of this process, by climb and first item of the shard
@@ -280,7 +270,7 @@ _weighed: dict[tuple[str, int], Weighed] = {}  # of this process, by climb and f
 def _kept(shard: ItemShard, run: str, step: int) -> Weighed | None:
     own = _weighed.get((run, shard.first))
     if own is None and step == 0:
-        own = _weighed[run, shard.first] = Weighed(0, equal_weights(shard.data))
+        own = _weighed[run, shard.first] = Weighed(0, judgement_weights.equal_weights(shard.data))
     return own if own is not None and own.step == step else None
 
 
@@ -305,7 +295,7 @@ def slips(shard: ItemShard, run: str, n: int, params: ItemParams) -> np.ndarray 
     own = _kept(shard, run, n)
     if own is None:
         return Lost((shard.first,))
-    own.errors = errors_under(shard.data, params, own.weights)
+    own.errors = judgement_weights.errors_under(shard.data, params, own.weights)
     return own.errors.slips()
 
 
@@ -314,7 +304,7 @@ def unclear(shard: ItemShard, run: str, n: int, params: ItemParams, nu: float) -
     own = _kept(shard, run, n)
     if own is None:
         return Lost((shard.first,))
-    own.judged = (own.errors or errors_under(shard.data, params, own.weights)).judged(nu)
+    own.judged = (own.errors or judgement_weights.errors_under(shard.data, params, own.weights)).judged(nu)
     return own.judged.unclear()
 
 
@@ -326,7 +316,7 @@ def weigh(
     if own is None:
         return Lost((shard.first,))
     if own.step == n:
-        judged = own.judged or errors_under(shard.data, params, own.weights).judged(nu)
+        judged = own.judged or judgement_weights.errors_under(shard.data, params, own.weights).judged(nu)
         own = _weighed[run, shard.first] = Weighed(n + 1, judged.weights(*tails), own.means)
     weights = own.weights
     return ProfileSums(shard.keys, shard.data.judgements, weights.Sy, weights.Syy, weights.log_density)
@@ -336,10 +326,10 @@ def replay(shard: ItemShard, run: str, history: Sequence[ItemParams], lost: Sequ
     """Finds the weights of a lost shard, and the truths of the last E-steps, by the parameters of all steps."""
     if shard.first not in lost:
         return
-    own = Weighed(0, equal_weights(shard.data))
+    own = Weighed(0, judgement_weights.equal_weights(shard.data))
     for n, params in enumerate(history):
         if n:
-            own.weights, own.step = reweighed(shard.data, params, own.weights, params.tails), n
+            own.weights, own.step = judgement_weights.reweighed(shard.data, params, own.weights, params.tails), n
         if n >= len(history) - 3:
             own.means[n] = expectation(own.weights.of(shard.data), params)[0]
     _weighed[run, shard.first] = own

@@ -12,9 +12,8 @@ import numpy as np
 
 from unisono.errors import DataError, SettingsError
 from unisono.fusers import Joint, crowd, item_preparation, make_fuser, standardisation
+from unisono.maths import grouped_sums, structure_words
 from unisono.maths.copies.copy_sets import Disputes, disputes, voice_sums
-from unisono.maths.grouped_sums import PairedSums, add_paired, segment_sum
-from unisono.maths.structure_words import Counting
 from unisono.scale.executors import Executor, Shard, Task, add_fields
 from unisono.scale.shard_folder import ShardFolder, item_labels
 from unisono.scale.shard_parts import Known, Look, Part, Source, Tally, groups_of, make_part
@@ -114,14 +113,14 @@ def counted_of(
     folder: ShardFolder,
     scale: Scale,
     copies: crowd.Copies,
-    how: Counting,
+    how: structure_words.Counting,
 ) -> tuple[Counted, bool]:
     """The ratings as a fit sees them, and whether copies are one voice in them."""
     as_they_are = Counted(sources, parts, look, tallies, folder.annotators, folder.dimensions, scale)
     if how == "keep" or not copies.sets:
         return as_they_are, False
     kept, place = np.unique(copies.voice, return_inverse=True)
-    sums = executor.total(_voice_sums, parts, place, add=add_paired)
+    sums = executor.total(_voice_sums, parts, place, add=grouped_sums.add_paired)
     distance = executor.total(_disputes, parts, place, sums, add=add_fields).distance()
     one_voice = [source._replace(voice=place, distance=distance) for source in sources]
     merged = executor.load([Task(make_part, (source,)) for source in one_voice])
@@ -156,14 +155,14 @@ def without_wild_answers(
 
 def _crossings(part: Part, fence: coverage_and_outliers.Fence) -> np.ndarray:
     """(K, D) answers beyond the fence."""
-    return segment_sum(fence.crossed(part.value).astype(float), part.annotator_of, part.K)
+    return grouped_sums.segment_sum(fence.crossed(part.value).astype(float), part.annotator_of, part.K)
 
 
-def _voice_sums(part: Part, voice: np.ndarray) -> PairedSums:
+def _voice_sums(part: Part, voice: np.ndarray) -> grouped_sums.PairedSums:
     return voice_sums(part.value, part.item_of, part.annotator_of, voice)
 
 
-def _disputes(part: Part, voice: np.ndarray, sums: PairedSums) -> Disputes:
+def _disputes(part: Part, voice: np.ndarray, sums: grouped_sums.PairedSums) -> Disputes:
     return disputes(part.value, part.item_of, part.annotator_of, voice, sums)
 
 

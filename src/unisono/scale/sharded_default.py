@@ -31,15 +31,13 @@ from unisono.fusers.warm_start import PriorFit, absent_annotators, continued, ev
 from unisono.maths.items.censored_estep import EndAnswers
 from unisono.maths.items.item_priors import Priors
 from unisono.maths.items.item_variances import own_noise
-from unisono.maths.raters.rater_diagnosis import Diagnosis
-from unisono.maths.raters.rater_signal import SharedSignal
+from unisono.maths.raters import rater_diagnosis, rater_signal
 from unisono.maths.rating_values import SAME_ANSWER
 from unisono.scale import shard_em, shard_folder, shard_sums
 from unisono.scale.executors import Executor, Shard
 from unisono.scale.shard_parts import Look, Source, Tally, Units
 from unisono.scale.shard_sums import ShardRows
-from unisono.tables.answer_scale import Ends, Scale
-from unisono.tables.item_table import ItemTable
+from unisono.tables import answer_scale, item_table
 from unisono.tables.scale_inference import NUMBERS, Phases
 from unisono.version import __version__
 
@@ -55,9 +53,9 @@ class Counted(NamedTuple):
     tallies: list[Tally]
     annotators: tuple[str, ...]  # the voices
     dimensions: tuple[str, ...]
-    scale: Scale
+    scale: answer_scale.Scale
     features: tuple[str, ...] = ()
-    gold: ItemTable | None = None  # known truths, in the dimensions of the ratings
+    gold: item_table.ItemTable | None = None  # known truths, in the dimensions of the ratings
 
 
 class Found(NamedTuple):
@@ -76,8 +74,8 @@ class Fitted(NamedTuple):
     """The same, and what was found on the way."""
 
     found: Found
-    signal: SharedSignal
-    diagnosis: Diagnosis
+    signal: rater_signal.SharedSignal
+    diagnosis: rater_diagnosis.Diagnosis
 
 
 class _Work(NamedTuple):
@@ -86,10 +84,10 @@ class _Work(NamedTuple):
     counted: Counted
     rows: ShardRows
     units: Units
-    signal: SharedSignal
+    signal: rater_signal.SharedSignal
     ends: tuple[np.ndarray, np.ndarray]  # lowest and highest answers, (D,) each
     at_ends: EndAnswers | None
-    scale: Scale  # of the truth
+    scale: answer_scale.Scale  # of the truth
     earlier: PriorFit | None
 
 
@@ -110,7 +108,7 @@ def fit_default(
     ends = np.nan_to_num(look.span)
     scaling = standardisation.Scaling(*shard_sums.units_of_parts(executor, counted.parts, np.abs(ends).max(axis=0)))
 
-    def phases(d: int, own: Ends, step: float) -> Phases:
+    def phases(d: int, own: answer_scale.Ends, step: float) -> Phases:
         return shard_sums.find_phases(executor, counted.parts, d, own, step)
 
     kinds = [

@@ -39,9 +39,8 @@ from unisono.scale.shard_preparation import (
 )
 from unisono.scale.shard_truth import Labels, fused_part, gathered_sample, make_labelled, some_rows, truth_frame
 from unisono.scale.sharded_default import Counted, Everybody, Fitted, Found, OnPhase
-from unisono.tables.answer_scale import Scale, ScaleWords, said_scale, scale_by_dimension
+from unisono.tables import answer_scale, rating_checks
 from unisono.tables.exporting.result_folder import rounded_figures, write_results
-from unisono.tables.rating_checks import Alert
 from unisono.tables.ratings import Ratings
 from unisono.tables.reading import cell_meanings, missing_codes
 
@@ -53,7 +52,7 @@ def fuse_shards(
     executor: Executor,
     *,
     model: str = "auto",
-    scale: ScaleWords = None,
+    scale: answer_scale.ScaleWords = None,
     missing: cell_meanings.Missing = None,
     features: Any = None,
     gold: Any = None,
@@ -75,7 +74,7 @@ def fuse_shards(
     fuser = fuser_of(model, settings)
     earlier = sharded_default.prior_fit(start, fuser)
     require_word("copies", copies, COPY_WORDS)
-    said = scale_by_dimension(said_scale(scale), folder.dimensions)
+    said = answer_scale.scale_by_dimension(answer_scale.said_scale(scale), folder.dimensions)
     tell = on_phase if on_phase is not None else _ignore
     tell("a first look")
     K = len(folder.annotators)
@@ -130,12 +129,12 @@ class ShardedFusion:
     folder: shard_folder.ShardFolder
     executor: Executor
     look: Look
-    scale: Scale
+    scale: answer_scale.Scale
     found_copies: crowd.Copies
     merged: bool  # whether copies count as one voice
     counted: Counted
     fitted: Fitted
-    alerts: list[Alert]
+    alerts: list[rating_checks.Alert]
 
     def __repr__(self) -> str:
         return (

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 import unisono as un
-from unisono.evaluate.held_out_ratings import left_out_agreement, score_hidden
-from unisono.evaluate.splits import judgement_folds
+from unisono.evaluate.held_out_ratings import judgement_folds, left_out_agreement, score_hidden
 from unisono.fusers import make_fuser
 from unisono.paper.simulation import simulate_items
 

@@ -8,7 +8,7 @@ import pytest
 import unisono as un
 from unisono.evaluate import cross_validation
 from unisono.evaluate.cross_validation import cross_validate_models, differences, model_result
-from unisono.evaluate.splits import item_folds
+from unisono.evaluate.held_out_ratings import item_folds
 from unisono.paper.simulation import simulate_items
 
 pytestmark = pytest.mark.slow

@@ -8,7 +8,7 @@ import pytest
 import unisono as un
 from trace_world import trace_world
 from unisono.evaluate import cross_validation
-from unisono.evaluate.splits import item_folds
+from unisono.evaluate.held_out_ratings import item_folds
 from unisono.fusers import make_fuser
 from unisono.maths.metrics import ccc
 from unisono.tables.item_table import Clock

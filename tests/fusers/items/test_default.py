@@ -9,7 +9,7 @@ import pytest
 import unisono as un
 from benchmarks.planted_crowds import planted_crowd
 from item_cases import drawn_from_the_model, random_raters, ratings_of
-from unisono.evaluate.splits import judgement_folds
+from unisono.evaluate.held_out_ratings import judgement_folds
 from unisono.fusers import make_fuser
 from unisono.fusers.crowd import item_signal
 from unisono.fusers.gold_items import GoldReport

@@ -61,7 +61,7 @@ def fingerprint_after(path, change):
         "collect/stimuli/colours.py",
         "maths/em_loop.py",
         "fusers/model_registry.py",
-        "evaluate/splits.py",
+        "evaluate/held_out_ratings.py",
         "errors.py",
         "version.py",
     ],
