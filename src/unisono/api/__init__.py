@@ -2,7 +2,7 @@
 
 fusion             from ratings to a result: the truth, the annotators, the fitted model
 category_fusion    the same for categories, alone or beside numbers
-rating_questions   ratings and studies: check, agreement, compare, cross_validate; how many are enough, what to rate next
+rating_questions   ratings and studies: check, agreement, compare, cross_validate; how many to take, what to rate next
 score_and_judges   results against a reference, and judges beside people
 input_output       what all calls take (objects, paths, data frames) and what all results write
 """

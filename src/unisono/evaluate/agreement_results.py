@@ -15,7 +15,7 @@ import numpy as np
 from unisono.maths.agreement.agreement_bootstrap import Interval
 from unisono.maths.agreement.intraclass_reliability import NAMES
 from unisono.maths.agreement.rater_agreement import Spread
-from unisono.tables.labels import Introduced, Introduction, counted
+from unisono.tables.labels import Introduced, Introduction, counted, rows_of
 
 DOMINANT = 0.8  # share of one answer from which chance-corrected figures collapse
 FIRST = ("ICC(A,1)", "ICC(A,k)")
@@ -280,10 +280,8 @@ class Agreement(Introduced):
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain data for JSON."""
         found = self._plain()
-        columns = {name: np.asarray(column).tolist() for name, column in self.annotator_columns().items()}
-        rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
         words = {"notes": self.notes, "apa": self.apa(), "heds": self.heds()}
-        return found | {"annotator_table": rows} | words
+        return found | {"annotator_table": rows_of(self.annotator_columns())} | words
 
     def _plain(self) -> dict[str, Any]:
         own = ("source", "kind", "items", "judgements", "design", "groups", "filled", "per_item", "per_annotator")

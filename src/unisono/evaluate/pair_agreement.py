@@ -18,7 +18,7 @@ from unisono.maths.agreement.agreement_bootstrap import Interval, bootstrap, mak
 from unisono.maths.agreement.chance_corrected import nominal_agreement
 from unisono.maths.comparisons.circular_triads import Triads, circular_triads
 from unisono.tables.comparisons import LEFT, RIGHT, TIE, Comparisons
-from unisono.tables.labels import Introduced, Introduction, counted
+from unisono.tables.labels import Introduced, Introduction, counted, rows_of
 
 ENOUGH_TRIADS = 20  # convention: closed triads from which somebody is said to contradict himself as chance does
 CLEARLY_BELOW = 1.645  # convention: deviations below chance that take the doubt away
@@ -99,11 +99,8 @@ class PairAgreement(Introduced):
     def to_dict(self) -> dict[str, Any]:
         """Plain values."""
         plain = {name: getattr(self, name) for name in ("source", "level", "draws")}
-        people = {name: list(column) for name, column in self.people.items()}
-        rows = [dict(zip(people, row, strict=True)) for row in zip(*people.values(), strict=True)]
-        columns = self.columns()
-        dims = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
-        return plain | {"dimensions": dims, "annotators": rows, "intransitive": list(self.intransitive)}
+        tables = {"dimensions": rows_of(self.columns()), "annotators": rows_of(self.people)}
+        return plain | tables | {"intransitive": list(self.intransitive)}
 
 
 def _told(found: Interval) -> str:

@@ -21,7 +21,7 @@ from unisono.maths.items.item_estimates import expected_error, expected_reductio
 from unisono.maths.series import trace_truth
 from unisono.maths.series.trace_truth import Stretches, TraceDesign
 from unisono.maths.structure_words import require_word
-from unisono.tables.labels import Introduced, Introduction, counted
+from unisono.tables.labels import Introduced, Introduction, counted, rows_of
 
 Strategy = Literal["reduction", "uncertainty", "fewest"]
 SHOWN = 3  # convention: annotators named in an introduction
@@ -70,12 +70,7 @@ class NextRatings(Introduced):
     def to_dict(self, count: int | None = None) -> dict[str, Any]:
         """Plain data for JSON, of the first `count` items and annotators."""
         tables = {"items": self.item_columns(), "annotators": self.annotator_columns()}
-        found: dict[str, Any] = {
-            name: [dict(zip(columns, row, strict=True)) for row in zip(*map(_plain, columns.values()), strict=True)][
-                :count
-            ]
-            for name, columns in tables.items()
-        }
+        found: dict[str, Any] = {name: rows_of(columns)[:count] for name, columns in tables.items()}
         if self.traces:
             found["stretches"] = [asdict(one) for one in self.stretches[:count]]
         return found | {"unclear": list(self.unclear)}
@@ -240,10 +235,6 @@ def _crowd(fuser: Fuser, fit: Fit) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     given = fuser.asked(fit.arrays["judgements"].astype(float))
     Q = rating_information(params)[:K]
     return Q, given / given.sum(), params.Sigma
-
-
-def _plain(column: Any) -> list[Any]:
-    return column if isinstance(column, list) else list(column.tolist())
 
 
 class Part(NamedTuple):

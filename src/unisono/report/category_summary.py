@@ -8,7 +8,7 @@ import numpy as np
 
 from unisono.fusers.category_models import FusedCategories, FusedChoices
 from unisono.tables.categories import Categories
-from unisono.tables.labels import listed
+from unisono.tables.labels import listed, rows_of
 
 SHOWN = 3  # annotators named at either end
 ENOUGH = 5  # answers below which an annotator is not ranked
@@ -108,14 +108,6 @@ def _ends(fused: FusedCategories, one: FusedChoices) -> tuple[list[dict[str, Any
     ranked = ranked[np.argsort(-one.accuracy[ranked], kind="stable")]
     shown = min(SHOWN, len(ranked) // 2)
 
-    def rows(index: np.ndarray) -> list[dict[str, Any]]:
-        return [
-            {
-                "annotator": fused.annotators[k],
-                "accuracy": round(float(one.accuracy[k]), 4),
-                "answers": int(one.answers[k]),
-            }
-            for k in index
-        ]
-
-    return rows(ranked[:shown]), rows(ranked[::-1][:shown])
+    accuracy = [round(value, 4) for value in one.accuracy.tolist()]
+    table = {"annotator": fused.annotators, "accuracy": accuracy, "answers": one.answers}
+    return rows_of(table, ranked[:shown]), rows_of(table, ranked[::-1][:shown])

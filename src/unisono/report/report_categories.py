@@ -14,6 +14,7 @@ from unisono.fusers.category_models import FusedCategories, FusedChoices
 from unisono.maths.agreement.agreement_bootstrap import Interval
 from unisono.report.report_figures import bar, broad, lettering, short_name, titled
 from unisono.tables.categories import Categories
+from unisono.tables.labels import rows_of
 
 MOST_CELLS = 30_000  # numbers in the table of items: what a page of 3 MB holds beside those of other dimensions
 MOST_PEOPLE = 500  # rows of the table of annotators
@@ -36,6 +37,8 @@ def _entry(fused: FusedCategories, one: FusedChoices, overview: CategoryOverview
     sure = one.probability.max(axis=1)
     known = np.flatnonzero(one.answered)
     shown, chosen_by = _shown(known, sure, len(one.classes))
+    table = {"item": fused.items, "class": np.array(one.classes, dtype=object)[one.best], "probability": sure}
+    table |= {"probabilities": one.probability, "votes": one.votes.astype(int)}
     return {
         "name": one.name,
         "classes": list(one.classes),
@@ -44,16 +47,7 @@ def _entry(fused: FusedCategories, one: FusedChoices, overview: CategoryOverview
         "agreement": {"alpha": _interval(overview.alpha), "AC1": _interval(overview.ac1), "others": overview.others},
         "of": len(known),
         "chosen_by": chosen_by,
-        "rows": [
-            {
-                "item": fused.items[m],
-                "class": one.classes[one.best[m]],
-                "probability": float(sure[m]),
-                "probabilities": [float(p) for p in one.probability[m]],
-                "votes": [int(n) for n in one.votes[m]],
-            }
-            for m in shown.tolist()
-        ],
+        "rows": rows_of(table, shown),
         "people": _people(fused, one),
         "confusion": _crowd(one),
         "alerts": [
@@ -81,18 +75,8 @@ def _people(fused: FusedCategories, one: FusedChoices) -> dict[str, Any]:
     order = order[np.argsort(-one.accuracy[order], kind="stable")]
     half = MOST_PEOPLE // 2
     shown = order if len(order) <= MOST_PEOPLE else np.concatenate([order[:half], order[-half:]])
-    return {
-        "of": len(order),
-        "rows": [
-            {
-                "annotator": fused.annotators[k],
-                "answers": int(one.answers[k]),
-                "accuracy": float(one.accuracy[k]),
-                "agreement": float(one.agreement[k]),
-            }
-            for k in shown.tolist()
-        ],
-    }
+    table = {"annotator": fused.annotators, "answers": one.answers}
+    return {"of": len(order), "rows": rows_of(table | {"accuracy": one.accuracy, "agreement": one.agreement}, shown)}
 
 
 def _crowd(one: FusedChoices) -> list[list[float | None]]:

@@ -251,17 +251,9 @@ def _ends(
     ranked = ranked[np.argsort(-mean[ranked], kind="stable")]
     shown = min(SHOWN, len(ranked) // 2)
 
-    def rows(index: np.ndarray) -> list[dict[str, Any]]:
-        return [
-            {
-                "annotator": annotators.annotators[k],
-                "reliability": round(float(mean[k]), 4),
-                "ratings": int(annotators.ratings[k]),
-            }
-            for k in index
-        ]
-
-    return rows(ranked[:shown]), rows(ranked[::-1][:shown])
+    reliability = [round(value, 4) for value in mean.tolist()]
+    table = {"annotator": annotators.annotators, "reliability": reliability, "ratings": annotators.ratings}
+    return labels.rows_of(table, ranked[:shown]), labels.rows_of(table, ranked[::-1][:shown])
 
 
 def _first_of_their_set(annotators: Annotators) -> np.ndarray:

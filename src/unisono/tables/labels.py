@@ -10,9 +10,10 @@ from __future__ import annotations
 import difflib
 import hashlib
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
+from typing import Any
 
 _DIGITS = re.compile("0*([0-9]+)")
 
@@ -138,3 +139,11 @@ def counted(n: int, what: str, many: str | None = None) -> str:
 
 def _aligned(row: Sequence[str], width: Sequence[int]) -> list[str]:
     return [cell.ljust(w) if i == 0 else cell.rjust(w) for i, (cell, w) in enumerate(zip(row, width, strict=True))]
+
+
+def rows_of(columns: Mapping[str, Any], chosen: Iterable[int] | None = None) -> list[dict[str, Any]]:
+    """A table of plain values, one dict per row; those of the `chosen` rows alone, in that order."""
+    place = None if chosen is None else [int(row) for row in chosen]
+    shown = [column if place is None else [column[row] for row in place] for column in columns.values()]
+    plain = ([one.tolist() if hasattr(one, "tolist") else one for one in column] for column in shown)
+    return [dict(zip(columns, row, strict=True)) for row in zip(*plain, strict=True)]
