@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import unisono as un
-from unisono.api.rating_questions import quality
+from unisono.api.study_planning import quality
 from unisono.evaluate.study_quality import POINTS
 from unisono.tables.atomic_files import json_text
 

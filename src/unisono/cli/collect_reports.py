@@ -111,7 +111,7 @@ NO_NUMBERS = "The study asks for no numbers. `unisono fuse` fuses choices once t
 
 def quality_of_study(study: StudyFolder, store: Database, target: float) -> Quality:
     """Exports the ratings into a folder that is thrown away, and looks at them. Excluded raters are left out."""
-    from unisono.api.rating_questions import quality
+    from unisono.api.study_planning import quality
     from unisono.collect.export.write import export_tables
     from unisono.collect.store.reading import totals
     from unisono.evaluate.study_quality import Quality, too_early

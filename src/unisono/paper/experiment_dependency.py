@@ -29,7 +29,7 @@ from unisono.paper.experiment_claims import (
 from unisono.paper.experiment_page import Heat, heat_row, sweep_lines
 from unisono.paper.experiment_reporting import averaged, bars_along, mean_over, number
 from unisono.paper.paper_protocol import GOLD, INDEPENDENT, JOINT, METRIC_NAMES, NAMES, PROTOCOL, average_matrices, race
-from unisono.paper.simulation import Simulation, labelled_items
+from unisono.paper.simulation import Simulation, labelled
 
 NAME = "dependency"
 NOISE = 0.3
@@ -64,7 +64,8 @@ def shared_world(c: float, features: int, seed: int, size: int, per_item: int) -
     item_of = np.repeat(place, per_item)
     annotator_of = people[(np.repeat(np.arange(size), per_item) + np.tile(shift, size)) % size]
     y = truth[item_of] @ F.T + NOISE * rng.standard_normal((size * per_item, 2))
-    return labelled_items(y, item_of, annotator_of, X, truth, np.tile(F, (size, 1, 1)), np.zeros((size, 2)), NOISE)
+    everybody = [{"F": F.tolist(), "bias": [0.0, 0.0], "noise_sd": NOISE}] * size
+    return labelled(y, (item_of, annotator_of), X, truth, everybody)
 
 
 def units(settings: Settings) -> list[Unit]:

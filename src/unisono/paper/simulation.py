@@ -98,7 +98,8 @@ def simulate_items(
     y = np.einsum("nij,nj->ni", F[annotator_of], truth[item_of]) + b[annotator_of]
     y += noise * rng.standard_normal(y.shape)
     y[rng.random(y.shape) < missing] = np.nan
-    return labelled_items(y, item_of, annotator_of, X, truth, F, b, noise)
+    described = [{"F": F[k].tolist(), "bias": b[k].tolist(), "noise_sd": noise} for k in range(annotators)]
+    return labelled(y, (item_of, annotator_of), X, truth, described)
 
 
 def _matrices(law: TransformLaw, K: int, D: int, spread: float, rng: np.random.Generator) -> np.ndarray:
@@ -118,33 +119,33 @@ def _assign(M: int, K: int, per_item: int, rng: np.random.Generator) -> np.ndarr
     return np.sort(np.argpartition(rng.random((M, K)), per_item, axis=1)[:, :per_item], axis=1)
 
 
-def labelled_items(
+def labelled(
     y: np.ndarray,
-    item_of: np.ndarray,
-    annotator_of: np.ndarray,
+    of: tuple[np.ndarray, np.ndarray],
     X: np.ndarray,
     truth: np.ndarray,
-    F: np.ndarray,
-    b: np.ndarray,
-    noise: float,
+    annotators: list[dict[str, Any]],
+    rate: float | None = None,
 ) -> Simulation:
-    """Judgements y (N, D) with labels, beside features X, the truth, annotators' matrices F and offsets b."""
-    items = tuple(f"item{m + 1}" for m in range(len(truth)))
-    annotators = tuple(f"annotator{k + 1}" for k in range(len(F)))
-    dimensions = tuple(f"dim{d + 1}" for d in range(truth.shape[1]))
-    ratings = Ratings.from_judgements(
-        y, item_of, annotator_of, items=items, annotators=annotators, dimensions=dimensions, source="simulation"
-    )
-    columns = tuple(f"x{p + 1}" for p in range(X.shape[1]))
-    described = {
-        name: {"F": F[k].tolist(), "bias": b[k].tolist(), "noise_sd": noise} for k, name in enumerate(annotators)
-    }
-    return Simulation(
-        ratings,
-        ItemTable.from_rows(X, items=items, columns=columns, source="simulated features"),
-        ItemTable.from_rows(truth, items=items, columns=dimensions, source="simulated truth"),
-        described,
-    )
+    """Answers y (S, D) with labels, `of` these items and annotators (J,), beside features X and truth of all items.
+
+    These are (M, P) and (M, D), or (M, T, ...) of recordings with so many frames per second.
+    """
+    M, thing = len(truth), "item" if rate is None else "recording"
+    names: dict[str, Any] = {"items": tuple(f"{thing}{m + 1}" for m in range(M))}
+    if rate is not None:
+        names |= {"length": np.full(M, truth.shape[1]), "clock": Clock(rate, np.zeros(M))}
+    people = tuple(f"annotator{k + 1}" for k in range(len(annotators)))
+    dimensions = tuple(f"dim{d + 1}" for d in range(truth.shape[-1]))
+    ratings = Ratings.from_judgements(y, *of, annotators=people, dimensions=dimensions, source="simulation", **names)
+
+    def table(value: np.ndarray, columns: tuple[str, ...], source: str) -> ItemTable:
+        rows = value.reshape(int(np.prod(value.shape[:-1])), value.shape[-1])
+        return ItemTable.from_rows(rows, columns=columns, source=source, **names)
+
+    features = table(X, tuple(f"x{p + 1}" for p in range(X.shape[-1])), "simulated features")
+    known = table(truth, dimensions, "simulated truth")
+    return Simulation(ratings, features, known, dict(zip(people, annotators, strict=True)))
 
 
 HOLD = (2, 4)  # frames: the paper's features hold still for two to four frames ...
@@ -291,7 +292,9 @@ def simulate_series(
         }
         for k in range(annotators)
     ]
-    return _labelled_series(y, X[:, before:], truth[:, before:], described, rate)
+    of = np.repeat(np.arange(recordings), annotators), np.tile(np.arange(annotators), recordings)
+    traces = np.moveaxis(y, 0, 1).reshape(-1, dimensions)
+    return labelled(traces, of, X[:, before:], truth[:, before:], described, rate)
 
 
 def _truth(
@@ -337,38 +340,6 @@ def _own_walks(seen: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     walks = np.stack([held_walks(T, D, rng) for _ in range(M)])
     centred = (walks - walks.mean(axis=(0, 1))) / walks.std(axis=(0, 1))
     return np.asarray(centred * seen.std(axis=(0, 1)) + seen.mean(axis=(0, 1)))
-
-
-def _labelled_series(
-    y: np.ndarray, X: np.ndarray, truth: np.ndarray, described: list[dict[str, Any]], rate: float
-) -> Simulation:
-    K, M, T, D = y.shape
-    items = tuple(f"recording{m + 1}" for m in range(M))
-    annotators = tuple(f"annotator{k + 1}" for k in range(K))
-    dimensions = tuple(f"dim{d + 1}" for d in range(D))
-    length, clock = np.full(M, T), Clock(rate, np.zeros(M))
-    ratings = Ratings.from_judgements(
-        np.moveaxis(y, 0, 1).reshape(-1, D),
-        np.repeat(np.arange(M), K),
-        np.tile(np.arange(K), M),
-        items=items,
-        annotators=annotators,
-        dimensions=dimensions,
-        length=length,
-        clock=clock,
-        source="simulation",
-    )
-    columns = tuple(f"x{p + 1}" for p in range(X.shape[2]))
-    features = ItemTable.from_rows(
-        X.reshape(M * T, -1), items=items, columns=columns, length=length, clock=clock, source="simulated features"
-    )
-    table = ItemTable.from_rows(
-        truth.reshape(M * T, D), items=items, columns=dimensions, length=length, clock=clock, source="simulated truth"
-    )
-    return Simulation(ratings, features, table, dict(zip(annotators, described, strict=True)))
-
-
-__all__ = ["Simulation", "simulate_items", "simulate_series"]
 
 
 SPREAD_OF_TIES = 0.4  # of the logarithm of thresholds between annotators
