@@ -26,12 +26,13 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import erfcx, log_ndtr, ndtr
+from scipy.special import erfcx, ndtr
 
 from unisono.maths.items.item_data import Cuts, ItemData
 from unisono.maths.items.item_params import LOG_2PI, Information
 
 FAR_BEYOND = -30.0  # numerical: standard deviations from which the variance of a cut-off normal is its series
+UNTOUCHED = 37.0  # numerical: standard deviations from which nothing is cut off that has digits
 
 
 class EndAnswers(NamedTuple):
@@ -105,13 +106,14 @@ def mills_ratio(t: np.ndarray) -> np.ndarray:
     return np.asarray(np.sqrt(2 / np.pi) / erfcx(-t / np.sqrt(2)))
 
 
-def truncated_above(center: np.ndarray, sd: np.ndarray, bound: np.ndarray | float) -> Truncated:
+def truncated_above(center: np.ndarray, sd: np.ndarray | float, bound: np.ndarray | float) -> Truncated:
     """N(center, sd^2) given that it is at most `bound`."""
-    t = (bound - center) / sd
+    t = np.minimum((bound - center) / sd, UNTOUCHED)
     ratio = mills_ratio(t)
     far = np.minimum(t, FAR_BEYOND)
     variance = np.where(t < FAR_BEYOND, (1 - 6 / far**2) / far**2, 1 - t * ratio - ratio**2)
-    entropy = 0.5 * (LOG_2PI + 1) + np.log(sd) + log_ndtr(t) - 0.5 * t * ratio
+    # log Phi(t) is log phi(t) - log(ratio).
+    entropy = 0.5 + np.log(sd) - np.log(ratio) - 0.5 * t * (t + ratio)
     return Truncated(center - sd * ratio, sd**2 * variance, entropy)
 
 
@@ -198,7 +200,8 @@ def _tied(ends: dict[int, AtEnds], D: int) -> tuple[_Tied, np.ndarray, np.ndarra
     anew = {}
     for d, own in ends.items():
         at = np.searchsorted(rows, own.row)
-        slope[at, d], tie[at, d], weight[at, d] = own.slope.T, own.tie.T, own.sd**-2.0
+        unit = own.side * own.sd
+        slope[at, d], tie[at, d], weight[at, d] = (unit * own.slope).T, (unit * own.tie).T, unit**-2.0
         anew[d] = own._replace(row=at, item=np.searchsorted(items, own.item))
     return _Tied(anew, np.searchsorted(item, np.arange(len(items))), item, slope, tie, weight), rows, items
 
@@ -207,11 +210,11 @@ def _point(tied: _Tied, mean: np.ndarray, V: np.ndarray, truth: np.ndarray, chan
     """Truths (m, D) and numbers (n, D), and what they miss."""
     center, off_change, follow = (np.zeros(change.shape) for _ in range(3))
     for d, own in tied.ends.items():
-        c = own.center(truth.T, change.T)
-        t = (own.room - own.side * c) / own.sd
+        t = own.start - _products(own.slope, truth.T.take(own.item, axis=1))
+        t += _products(own.tie, change.T.take(own.row, axis=1))
         ratio = mills_ratio(t)
-        center[own.row, d] = c
-        off_change[own.row, d] = own.weight * (c - own.side * own.sd * ratio) - change[own.row, d]
+        center[own.row, d] = own.room - t
+        off_change[own.row, d] = own.weight * own.side * own.sd * (own.room - t - ratio) - change[own.row, d]
         follow[own.row, d] = own.weight * (1 - ratio * (t + ratio))
     pushed = np.add.reduceat(np.einsum("ndi,nd->ni", tied.slope, tied.weight * change), tied.first)
     off_truth = mean + np.einsum("mij,mj->mi", V, pushed) - truth
@@ -262,33 +265,53 @@ class Behind(NamedTuple):
 
 
 class AtEnds(NamedTuple):
-    """Answers at the ends of one dimension d, their numbers n last."""
+    """Answers at the ends of one dimension d, their numbers n last; centers are those of y* given everything else, and
+    lie side (c - given answer) / sd from the answer."""
 
     row: np.ndarray  # (n,) judgement, counted in the block
     item: np.ndarray  # (n,) the same
     profile: np.ndarray  # (n,)
     side: np.ndarray  # (n,) 1 at the lower end, -1 at the upper one
-    weight: np.ndarray  # (n,) how much an answer is read as "here or beyond"
+    weight: float  # how much an answer is read as "here or beyond"
     sd: np.ndarray  # (n,) of y* given everything else
-    room: np.ndarray  # (n,) side times (cut - given answer)
-    rest: np.ndarray  # (n,) c - given answer but for what moves: truths, and numbers on the other dimensions
-    slope: np.ndarray  # (D, n) of c on the truths: G_d / W_dd
-    tie: np.ndarray  # (D, n) of c on the other numbers, times -1: W_de / W_dd, and 0 for e = d
+    room: np.ndarray  # (n,) of the cut from the given answer
+    start: np.ndarray  # (n,) of the cut from the center, but for what moves: truths, and numbers on other dimensions
+    slope: np.ndarray  # (D, n) of centers on the truths: G_d / W_dd
+    tie: np.ndarray  # (D, n) of centers on the other numbers, times -1: W_de / W_dd, and 0 for e = d
 
-    def only(self, active: np.ndarray) -> AtEnds:
+    def only(self, wanted: np.ndarray) -> AtEnds:
+        """Those of the `wanted` (m,) items."""
+        keep = np.flatnonzero(wanted[self.item])
+        return AtEnds(*(part.take(keep, axis=-1) if isinstance(part, np.ndarray) else part for part in self))
+
+
+class _Open(NamedTuple):
+    """Answers of one dimension whose items still move; items are counted among these."""
+
+    place: np.ndarray  # (n,) among all of the dimension
+    item: np.ndarray  # (n,)
+    start: np.ndarray  # (n,) as in AtEnds, like the others
+    room: np.ndarray  # (n,)
+    slope: np.ndarray  # (D, n)
+    beside: np.ndarray  # (n,) bool, whether another answer of the same judgement is at an end
+    row: np.ndarray  # (b,) of those beside others
+    tie: np.ndarray  # (D, b)
+    unit: np.ndarray  # (b,) weight times side times sd
+
+    def only(self, active: np.ndarray) -> _Open:
         """Those of the active (m,) items."""
-        keep = np.flatnonzero(active[self.item])
-        return self if len(keep) == len(self.row) else AtEnds(*(part.take(keep, axis=-1) for part in self))
+        keep = np.flatnonzero(active.take(self.item))
+        beside, own = self.beside.take(keep), np.flatnonzero(active.take(self.item[self.beside]))
+        item = (np.cumsum(active) - 1).take(self.item.take(keep))
+        kept = (part.take(keep, axis=-1) for part in (self.start, self.room, self.slope))
+        return _Open(self.place.take(keep), item, *kept, beside, *(part.take(own, axis=-1) for part in self[6:]))
 
-    def center(self, at: np.ndarray, change: np.ndarray) -> np.ndarray:
-        """c - given answer, for truths (D, m) and numbers that lie `change` (D, j) away from the answers."""
-        moved = _products(self.slope, at.take(self.item, axis=1)) - _products(self.tie, change.take(self.row, axis=1))
-        return np.asarray(self.rest + moved)
-
-    def push(self, change: np.ndarray, items: int) -> np.ndarray:
-        """(D, items) sum_n G_nd (y* - y)_nd."""
-        pushed = self.slope * (change.take(self.row) / self.sd**2)
-        return np.stack([np.bincount(self.item, row, minlength=items) for row in pushed])
+    def distance(self, at: np.ndarray, change: np.ndarray) -> np.ndarray:
+        """(n,) of cuts from centers, in sd, for truths (D, m) and numbers that lie `change` (D, j) from the answers."""
+        t = self.start - _products(self.slope, at.take(self.item, axis=1))
+        if len(self.row):
+            t[self.beside] += _products(self.tie, change.take(self.row, axis=1))
+        return t
 
 
 def numbers_behind(
@@ -306,23 +329,26 @@ def numbers_behind(
     ends = {d: own for d, own in enumerate(found) if len(own.row)}
     if not ends:
         return None
-    change, center = _settled_together(ends, given.shape, mean, V)
-    y, own, variance = given + change, np.zeros(stop - start), np.zeros_like(given)
+    numbers = _settled_together(ends, given.shape, mean, V)
+    change, y, own = numbers.change, given + numbers.change, np.zeros(stop - start)
+    push, variance = np.zeros(mean.shape), np.zeros_like(given)
     for d, at in ends.items():
-        cut = truncated_above(at.side * center[d].take(at.row), at.sd, at.room)
-        weight, beyond = at.weight, at.side * cut.mean
-        open_ = weight * (cut.variance + (1 - weight) * beyond**2)  # of a number that is the answer, or lies beyond
-        variance[d, at.row] = open_
+        moved, weight = change[d].take(at.row), at.weight
+        cut = truncated_above(numbers.center[d].take(at.row), 1.0, at.room)
+        open_ = weight * (cut.variance + (1 - weight) * cut.mean**2)  # of a number that is the answer, or lies beyond
+        variance[d, at.row] = at.sd**2 * open_
         both = 0.5 * (y.take(at.row, axis=1) + given.take(at.row, axis=1))
         # (y*'W y* - y'W y) / 2 - b'W (y* - y), in units of W_dd
-        pulled = _products(at.tie, both) + both[d] - info.Wb[at.profile, d] / info.W[at.profile, d, d]
-        said = weight * cut.entropy - (0.5 * open_ + change[d].take(at.row) * pulled) / at.sd**2
+        pulled = both[d] - info.Wb[at.profile, d] / info.W[at.profile, d, d]
+        pulled += at.side * at.sd * _products(at.tie, both)
+        said = weight * (cut.entropy + np.log(at.sd)) - 0.5 * open_ - moved * pulled / at.sd**2
         own += np.bincount(at.item, said, minlength=len(own))
+        _push(push, at.item, at.slope * (at.side * moved / at.sd))
     touched = np.flatnonzero(variance.any(axis=0))
     own_y, own_given, open_ = (part.take(touched, axis=1) for part in (y, given, variance))
     heavy = np.ones(len(touched)) if data.weight is None else data.weight[judgements][touched]
     Dyy = _added(own_y, own_given, open_, heavy, profile_of[touched], len(data.annotator))
-    return Behind(y, _pushed(ends, change, mean.shape), own, Dyy, variance)
+    return Behind(y, push, own, Dyy, variance)
 
 
 def _at_ends(
@@ -343,58 +369,81 @@ def _at_ends(
     profile, answer = profile_of[row].astype(np.intp), given[d][row]
     side = np.where(answer <= low, 1.0, -1.0)
     variance = 1 / info.W[:, d, d][profile]
+    sd = np.sqrt(variance / weighed[row])
     slope = np.take(info.G[:, :, d].T, profile, axis=1) * variance
     tie = np.take(info.W[:, d].T, profile, axis=1) * variance
     rest = info.Wb[:, d][profile] * variance - _products(tie, given.take(row, axis=1))
     tie[d] = 0.0
-    room = side * (np.where(answer <= low, low, high) - answer)
-    weight = np.broadcast_to(cuts.weight, row.shape)
-    sd = np.sqrt(variance / weighed[row])
-    return AtEnds(row, item_of[row], profile, side, weight, sd, room, rest, slope, tie)
+    unit = side / sd
+    room = unit * (np.where(answer <= low, low, high) - answer)
+    weight = float(cuts.weight[0])
+    return AtEnds(row, item_of[row], profile, side, weight, sd, room, room - unit * rest, unit * slope, unit * tie)
 
 
 def _settled_together(ends: dict[int, AtEnds], shape: tuple[int, ...], mean: np.ndarray, V: np.ndarray) -> Numbers:
-    """The numbers that nothing moves any more."""
-    change, center = np.zeros(shape), np.zeros(shape)
-    at, before, step = mean.copy(), np.zeros_like(mean), np.zeros_like(mean)
-    done, everywhere = SETTLED * np.sqrt(np.einsum("iim->im", V)), ends
-    active = np.ones(mean.shape[1], dtype=bool)
-    creeps = ~active  # little is missed, and yet there is far to go
+    """The numbers that nothing moves any more; `left` items that creep, or do not settle, are found together."""
+    left, change, center = np.zeros(mean.shape[1], dtype=bool), np.zeros(shape), np.zeros(shape)
+    distance, moved = ({d: np.zeros(len(own.row)) for d, own in ends.items()} for _ in range(2))
+    items, open_ = _opened(ends, mean.shape[1], change)
+    mean_, V_ = mean.take(items, axis=1), V.take(items, axis=2)
+    at, spread = mean_, np.einsum("iim->im", V_)
+    before, step, done = np.zeros_like(at), np.zeros_like(at), SETTLED * np.sqrt(spread)
     for round_ in range(SECANT_ROUNDS):
-        open_ = np.zeros(mean.shape)  # how much of what an answer says about its truth the cut leaves open
-        for d, own in ends.items():
-            c = own.center(at, change)
-            t = (own.room - own.side * c) / own.sd
+        push, told = np.zeros_like(at), np.zeros_like(at)  # how much of what an answer says the cut leaves open
+        for d, own in open_.items():
+            t = own.distance(at, change)
             ratio = mills_ratio(t)
-            center[d, own.row] = c
-            change[d, own.row] = own.weight * (c - own.side * own.sd * ratio)
+            beyond = own.room - t - ratio
+            distance[d][own.place], moved[d][own.place] = t, beyond
+            change[d, own.row] = own.unit * beyond[own.beside]
+            _push(push, own.item, own.slope * (ends[d].weight * beyond))
             if not round_:
-                left = own.weight * (1 - ratio * (t + ratio)) * own.slope[d] ** 2 / own.sd**2
-                open_[d] = np.bincount(own.item, left, minlength=mean.shape[1])
-        miss = mean + np.einsum("ijm,jm->im", V, _pushed(ends, change, mean.shape)) - at
-        rate = 1 + (miss - before) / np.where(step == 0, np.inf, step)
-        if not round_:
-            rate = np.einsum("iim->im", V) * open_
-        far = active & (np.abs(miss) > done)
-        creeps |= (far & (rate > CREEPING)).any(axis=0)
+                said = ends[d].weight * (1 - ratio * (t + ratio)) * own.slope[d] ** 2
+                told[d] = np.bincount(own.item, said, minlength=len(items))
+        miss = mean_ + np.einsum("ijm,jm->im", V_, push) - at
+        rate = 1 + (miss - before) / np.where(step == 0, np.inf, step) if round_ else spread * told
+        far = np.abs(miss) > done
+        creeps = (far & (rate > CREEPING)).any(axis=0)
+        left[items[creeps]] = True  # little is missed, and yet there is far to go
         active = far.any(axis=0) & ~creeps
-        ends = {d: own.only(active) for d, own in ends.items()}
-        if not any(len(own.row) for own in ends.values()):
+        if not active.any():
+            items = items[active]
             break
         before, step = miss, miss / (1 - np.clip(rate, 0.0, FASTEST_RATE))
         at = at + step
-    left = creeps | active
-    numbers, ends = Numbers(change, center), {d: own.only(left) for d, own in everywhere.items()}
+        if not active.all():
+            keep, open_ = np.flatnonzero(active), {d: own.only(active) for d, own in open_.items()}
+            items, V_ = items.take(keep), V_.take(keep, axis=2)
+            mean_, at, spread, before, step, done = (
+                part.take(keep, axis=1) for part in (mean_, at, spread, before, step, done)
+            )
+    left[items] = True
+    for d, own in ends.items():
+        change[d, own.row] = own.weight * own.side * own.sd * moved[d]
+        center[d, own.row] = own.room - distance[d]
+    numbers, ends = Numbers(change, center), {d: own.only(left) for d, own in ends.items()}
     return found_together(ends, numbers, mean, V, SETTLED) if left.any() else numbers
 
 
-def _pushed(ends: dict[int, AtEnds], change: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
-    """(D, m) sum_n G_n (y* - y)_n."""
-    push = np.zeros(shape)
+def _opened(ends: dict[int, AtEnds], m: int, change: np.ndarray) -> tuple[np.ndarray, dict[int, _Open]]:
+    """Items with answers at ends, and these answers; `change` (D, j) is all zero."""
+    touched, times = np.zeros(m, dtype=bool), np.zeros(change.shape[1], dtype=np.int64)
+    for own in ends.values():
+        touched[own.item] = True
+        times[own.row] += 1
+    number, found = np.cumsum(touched) - 1, {}
     for d, own in ends.items():
-        if len(own.row):
-            push += own.push(change[d], shape[1])
-    return push
+        beside = (times.take(own.row) > 1) & own.tie.any()
+        place, kept = np.arange(len(own.row)), np.flatnonzero(beside)
+        ties = own.row.take(kept), own.tie.take(kept, axis=1), (own.weight * own.side * own.sd).take(kept)
+        found[d] = _Open(place, number.take(own.item), own.start, own.room, own.slope, beside, *ties)
+    return np.flatnonzero(touched), found
+
+
+def _push(push: np.ndarray, item: np.ndarray, by: np.ndarray) -> None:
+    """Adds to push (D, m) what every number pushes its item `by` (D, n)."""
+    for i, row in enumerate(by):
+        push[i] += np.bincount(item, row, minlength=push.shape[1])
 
 
 def _products(a: np.ndarray, b: np.ndarray) -> np.ndarray:
