@@ -33,6 +33,7 @@ from unisono.maths.items.item_params import LOG_2PI, Information
 
 FAR_BEYOND = -30.0  # numerical: standard deviations from which the variance of a cut-off normal is its series
 UNTOUCHED = 37.0  # numerical: standard deviations from which nothing is cut off that has digits
+WHOLE = 0.5 * (LOG_2PI + 1)  # entropy of a standard normal
 
 
 class EndAnswers(NamedTuple):
@@ -108,13 +109,20 @@ def mills_ratio(t: np.ndarray) -> np.ndarray:
 
 def truncated_above(center: np.ndarray, sd: np.ndarray | float, bound: np.ndarray | float) -> Truncated:
     """N(center, sd^2) given that it is at most `bound`."""
-    t = np.minimum((bound - center) / sd, UNTOUCHED)
+    t = (bound - center) / sd
     ratio = mills_ratio(t)
-    far = np.minimum(t, FAR_BEYOND)
-    variance = np.where(t < FAR_BEYOND, (1 - 6 / far**2) / far**2, 1 - t * ratio - ratio**2)
+    variance, entropy = cut_off(t, ratio)
+    return Truncated(center - sd * ratio, sd**2 * variance, np.log(sd) + entropy)
+
+
+def cut_off(t: np.ndarray, ratio: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Variance and entropy of a standard normal below t, whose Mills ratio is known."""
+    variance, log_ratio = 1 - ratio * (t + ratio), np.log(np.maximum(ratio, np.finfo(float).tiny))
+    far = t < FAR_BEYOND
+    if far.any():
+        variance[far] = (1 - 6 / t[far] ** 2) / t[far] ** 2
     # log Phi(t) is log phi(t) - log(ratio).
-    entropy = 0.5 + np.log(sd) - np.log(ratio) - 0.5 * t * (t + ratio)
-    return Truncated(center - sd * ratio, sd**2 * variance, entropy)
+    return variance, np.where(t > UNTOUCHED, WHOLE, 0.5 - log_ratio - 0.5 * t * (t + ratio))
 
 
 def expected_answer(mean: np.ndarray, variance: np.ndarray, ends: EndAnswers) -> np.ndarray:
@@ -135,10 +143,11 @@ MOST_STEPS = 200  # numerical: of Newton's method; it takes about ten
 
 
 class Numbers(NamedTuple):
-    """Where the numbers are; (D, j) each."""
+    """Where the numbers behind the answers at the ends of one dimension are; (n,) each, in sd as in AtEnds."""
 
-    change: np.ndarray  # how far they lie from the given answers
-    center: np.ndarray  # the same for their centers c
+    distance: np.ndarray  # t, of cuts from centers
+    ratio: np.ndarray  # of Mills, there
+    change: np.ndarray  # how far they lie from the given answers, on average
 
 
 class _Tied(NamedTuple):
@@ -157,18 +166,18 @@ class _Point(NamedTuple):
 
     truth: np.ndarray  # (m, D)
     change: np.ndarray  # (n, D)
-    center: np.ndarray  # (n, D)
+    distance: np.ndarray  # (n, D) of cuts from centers, in sd
     off_truth: np.ndarray  # (m, D)
     off_change: np.ndarray  # (n, D)
     follow: np.ndarray  # (n, D) derivative of f
     off: np.ndarray  # (m,) sum of squares, in posterior and error variances
 
 
-def found_together(
-    ends: dict[int, AtEnds], numbers: Numbers, mean: np.ndarray, V: np.ndarray, tolerance: float
-) -> Numbers:
-    """The numbers, with those of all items that have `ends` settled; means (D, m), covariances V (D, D, m)."""
-    tied, rows, items = _tied(ends, len(mean))
+def found_together(ends: dict[int, AtEnds], mean: np.ndarray, V: np.ndarray, tolerance: float) -> dict[int, Numbers]:
+    """The numbers of all items that have `ends`; means (D, m), covariances V (D, D, m)."""
+    if not any(len(own.row) for own in ends.values()):
+        return {}
+    tied, items = _tied(ends, len(mean))
     start, cov = mean.T[items], np.ascontiguousarray(V.transpose(2, 0, 1)[items])
     sd = np.sqrt(np.einsum("mii->mi", cov))
     point = _point(tied, start, cov, start, np.zeros(tied.weight.shape))
@@ -184,15 +193,15 @@ def found_together(
         length = np.where(better, 1.0, length / 2)
         truth, change = _newton(tied, cov, point)
         move = np.where(better[:, None], truth, move[0]), np.where(better[tied.item][:, None], change, move[1])
-    found = numbers.change.copy(), numbers.center.copy()
+    found = {}
     for d, own in tied.ends.items():
-        for part, settled in zip(found, (point.change, point.center), strict=True):
-            part[d, rows[own.row]] = settled[own.row, d]
-    return Numbers(*found)
+        t = point.distance[own.row, d]
+        found[d] = Numbers(t, mills_ratio(t), own.side / own.sd * point.change[own.row, d])
+    return found
 
 
-def _tied(ends: dict[int, AtEnds], D: int) -> tuple[_Tied, np.ndarray, np.ndarray]:
-    """The judgements with any answer at an end, and which (n,) rows and (m,) items these are."""
+def _tied(ends: dict[int, AtEnds], D: int) -> tuple[_Tied, np.ndarray]:
+    """The judgements with any answer at an end, and which (m,) items these are of."""
     rows, place = np.unique(np.concatenate([own.row for own in ends.values()]), return_index=True)
     items, item = np.unique(np.concatenate([own.item for own in ends.values()])[place], return_inverse=True)
     n = len(rows)
@@ -203,24 +212,24 @@ def _tied(ends: dict[int, AtEnds], D: int) -> tuple[_Tied, np.ndarray, np.ndarra
         unit = own.side * own.sd
         slope[at, d], tie[at, d], weight[at, d] = (unit * own.slope).T, (unit * own.tie).T, unit**-2.0
         anew[d] = own._replace(row=at, item=np.searchsorted(items, own.item))
-    return _Tied(anew, np.searchsorted(item, np.arange(len(items))), item, slope, tie, weight), rows, items
+    return _Tied(anew, np.searchsorted(item, np.arange(len(items))), item, slope, tie, weight), items
 
 
 def _point(tied: _Tied, mean: np.ndarray, V: np.ndarray, truth: np.ndarray, change: np.ndarray) -> _Point:
     """Truths (m, D) and numbers (n, D), and what they miss."""
-    center, off_change, follow = (np.zeros(change.shape) for _ in range(3))
+    distance, off_change, follow = (np.zeros(change.shape) for _ in range(3))
     for d, own in tied.ends.items():
         t = own.start - _products(own.slope, truth.T.take(own.item, axis=1))
         t += _products(own.tie, change.T.take(own.row, axis=1))
         ratio = mills_ratio(t)
-        center[own.row, d] = own.room - t
+        distance[own.row, d] = t
         off_change[own.row, d] = own.weight * own.side * own.sd * (own.room - t - ratio) - change[own.row, d]
         follow[own.row, d] = own.weight * (1 - ratio * (t + ratio))
     pushed = np.add.reduceat(np.einsum("ndi,nd->ni", tied.slope, tied.weight * change), tied.first)
     off_truth = mean + np.einsum("mij,mj->mi", V, pushed) - truth
     off = (off_truth**2 / np.einsum("mii->mi", V)).sum(axis=1)
     off = off + np.add.reduceat((tied.weight * off_change**2).sum(axis=1), tied.first)
-    return _Point(truth, change, center, off_truth, off_change, follow, off)
+    return _Point(truth, change, distance, off_truth, off_change, follow, off)
 
 
 def _newton(tied: _Tied, V: np.ndarray, point: _Point) -> tuple[np.ndarray, np.ndarray]:
@@ -282,7 +291,9 @@ class AtEnds(NamedTuple):
     def only(self, wanted: np.ndarray) -> AtEnds:
         """Those of the `wanted` (m,) items."""
         keep = np.flatnonzero(wanted[self.item])
-        return AtEnds(*(part.take(keep, axis=-1) if isinstance(part, np.ndarray) else part for part in self))
+        return self._replace(
+            **{name: getattr(self, name).take(keep, axis=-1) for name in self._fields if name != "weight"}
+        )
 
 
 class _Open(NamedTuple):
@@ -293,25 +304,26 @@ class _Open(NamedTuple):
     start: np.ndarray  # (n,) as in AtEnds, like the others
     room: np.ndarray  # (n,)
     slope: np.ndarray  # (D, n)
-    beside: np.ndarray  # (n,) bool, whether another answer of the same judgement is at an end
-    row: np.ndarray  # (b,) of those beside others
+    beside: np.ndarray  # (b,) which of these have another answer of the same judgement at an end beside them
+    row: np.ndarray  # (b,) of those
     tie: np.ndarray  # (D, b)
-    unit: np.ndarray  # (b,) weight times side times sd
+    unit: np.ndarray  # (b,) side times sd
 
     def only(self, active: np.ndarray) -> _Open:
         """Those of the active (m,) items."""
-        keep = np.flatnonzero(active.take(self.item))
-        beside, own = self.beside.take(keep), np.flatnonzero(active.take(self.item[self.beside]))
+        open_ = active.take(self.item)
+        keep, own = np.flatnonzero(open_), np.flatnonzero(open_.take(self.beside))
         item = (np.cumsum(active) - 1).take(self.item.take(keep))
-        kept = (part.take(keep, axis=-1) for part in (self.start, self.room, self.slope))
-        return _Open(self.place.take(keep), item, *kept, beside, *(part.take(own, axis=-1) for part in self[6:]))
+        beside = (np.cumsum(open_) - 1).take(self.beside.take(own)) if len(own) else own
+        place, start, room, slope = (part.take(keep, axis=-1) for part in (self.place, *self[2:5]))
+        return _Open(place, item, start, room, slope, beside, *(part.take(own, axis=-1) for part in self[6:]))
 
     def distance(self, at: np.ndarray, change: np.ndarray) -> np.ndarray:
         """(n,) of cuts from centers, in sd, for truths (D, m) and numbers that lie `change` (D, j) from the answers."""
         t = self.start - _products(self.slope, at.take(self.item, axis=1))
-        if len(self.row):
+        if len(self.beside):
             t[self.beside] += _products(self.tie, change.take(self.row, axis=1))
-        return t
+        return np.asarray(t)
 
 
 def numbers_behind(
@@ -324,26 +336,28 @@ def numbers_behind(
     judgements = slice(int(data.item_ptr[start]), int(data.item_ptr[stop]))
     given, profile_of = np.ascontiguousarray(data.y[judgements].T), data.profile_of[judgements]
     item_of = np.repeat(np.arange(stop - start), np.diff(data.item_ptr[start : stop + 1]))
-    weighed = np.ones(len(profile_of)) if data.weight is None else data.weight[judgements]
+    weighed = None if data.weight is None else np.sqrt(data.weight[judgements])
     found = (_at_ends(data, info, given, profile_of, item_of, weighed, d) for d in range(data.D))
     ends = {d: own for d, own in enumerate(found) if len(own.row)}
     if not ends:
         return None
     numbers = _settled_together(ends, given.shape, mean, V)
-    change, y, own = numbers.change, given + numbers.change, np.zeros(stop - start)
-    push, variance = np.zeros(mean.shape), np.zeros_like(given)
+    y, own, push, variance = given.copy(), np.zeros(stop - start), np.zeros(mean.shape), np.zeros_like(given)
     for d, at in ends.items():
-        moved, weight = change[d].take(at.row), at.weight
-        cut = truncated_above(numbers.center[d].take(at.row), 1.0, at.room)
-        open_ = weight * (cut.variance + (1 - weight) * cut.mean**2)  # of a number that is the answer, or lies beyond
+        y[d, at.row] += at.side * at.sd * numbers[d].change
+    for d, at in ends.items():
+        (t, ratio, change), weight = numbers[d], at.weight
+        open_, entropy = cut_off(t, ratio)
+        if weight < 1:
+            open_ = weight * (open_ + (1 - weight) * (at.room - t - ratio) ** 2)  # it is the answer, or lies beyond
         variance[d, at.row] = at.sd**2 * open_
         both = 0.5 * (y.take(at.row, axis=1) + given.take(at.row, axis=1))
-        # (y*'W y* - y'W y) / 2 - b'W (y* - y), in units of W_dd
-        pulled = both[d] - info.Wb[at.profile, d] / info.W[at.profile, d, d]
-        pulled += at.side * at.sd * _products(at.tie, both)
-        said = weight * (cut.entropy + np.log(at.sd)) - 0.5 * open_ - moved * pulled / at.sd**2
+        # (y*'W y* - y'W y) / 2 - b'W (y* - y)
+        bias = (info.Wb[:, d] / _own_precision(info, d)).take(at.profile)
+        pulled = at.side / at.sd * (both[d] - bias) + _products(at.tie, both)
+        said = weight * (entropy + np.log(at.sd)) - 0.5 * open_ - change * pulled
         own += np.bincount(at.item, said, minlength=len(own))
-        _push(push, at.item, at.slope * (at.side * moved / at.sd))
+        _push(push, at.item, at.slope * change)
     touched = np.flatnonzero(variance.any(axis=0))
     own_y, own_given, open_ = (part.take(touched, axis=1) for part in (y, given, variance))
     heavy = np.ones(len(touched)) if data.weight is None else data.weight[judgements][touched]
@@ -357,7 +371,7 @@ def _at_ends(
     given: np.ndarray,
     profile_of: np.ndarray,
     item_of: np.ndarray,
-    weighed: np.ndarray,
+    weighed: np.ndarray | None,
     d: int,
 ) -> AtEnds:
     assert data.cuts is not None
@@ -368,23 +382,23 @@ def _at_ends(
     row = np.flatnonzero(outside if data.answered[:, d].all() else outside & data.answered[profile_of, d])
     profile, answer = profile_of[row].astype(np.intp), given[d][row]
     side = np.where(answer <= low, 1.0, -1.0)
-    variance = 1 / info.W[:, d, d][profile]
-    sd = np.sqrt(variance / weighed[row])
-    slope = np.take(info.G[:, :, d].T, profile, axis=1) * variance
-    tie = np.take(info.W[:, d].T, profile, axis=1) * variance
-    rest = info.Wb[:, d][profile] * variance - _products(tie, given.take(row, axis=1))
-    tie[d] = 0.0
-    unit = side / sd
-    room = unit * (np.where(answer <= low, low, high) - answer)
-    weight = float(cuts.weight[0])
-    return AtEnds(row, item_of[row], profile, side, weight, sd, room, room - unit * rest, unit * slope, unit * tie)
+    sd = 1 / np.sqrt(_own_precision(info, d))
+    unit = side if weighed is None else side * weighed[row]
+    slope = np.take(info.G[:, :, d].T * sd, profile, axis=1) * unit
+    tie = np.take(info.W[:, d].T * sd, profile, axis=1) * unit
+    start = _products(tie, given.take(row, axis=1)) - unit * (info.Wb[:, d] * sd).take(profile)
+    tie[d], sd = 0.0, sd.take(profile) * (side / unit)
+    room = side / sd * (np.where(side > 0, low, high) - answer)
+    return AtEnds(row, item_of[row], profile, side, float(cuts.weight[0]), sd, room, room + start, slope, tie)
 
 
-def _settled_together(ends: dict[int, AtEnds], shape: tuple[int, ...], mean: np.ndarray, V: np.ndarray) -> Numbers:
-    """The numbers that nothing moves any more; `left` items that creep, or do not settle, are found together."""
-    left, change, center = np.zeros(mean.shape[1], dtype=bool), np.zeros(shape), np.zeros(shape)
-    distance, moved = ({d: np.zeros(len(own.row)) for d, own in ends.items()} for _ in range(2))
-    items, open_ = _opened(ends, mean.shape[1], change)
+def _settled_together(
+    ends: dict[int, AtEnds], shape: tuple[int, ...], mean: np.ndarray, V: np.ndarray
+) -> dict[int, Numbers]:
+    """The numbers that nothing moves any more."""
+    change, left = np.zeros(shape), np.zeros(mean.shape[1], dtype=bool)
+    items, open_ = _opened(ends, mean.shape[1], shape[1])
+    found = {d: Numbers(*np.zeros((3, len(own.row)))) for d, own in ends.items()}
     mean_, V_ = mean.take(items, axis=1), V.take(items, axis=2)
     at, spread = mean_, np.einsum("iim->im", V_)
     before, step, done = np.zeros_like(at), np.zeros_like(at), SETTLED * np.sqrt(spread)
@@ -393,10 +407,11 @@ def _settled_together(ends: dict[int, AtEnds], shape: tuple[int, ...], mean: np.
         for d, own in open_.items():
             t = own.distance(at, change)
             ratio = mills_ratio(t)
-            beyond = own.room - t - ratio
-            distance[d][own.place], moved[d][own.place] = t, beyond
-            change[d, own.row] = own.unit * beyond[own.beside]
-            _push(push, own.item, own.slope * (ends[d].weight * beyond))
+            moved = ends[d].weight * (own.room - t - ratio)
+            for part, now in zip(found[d], (t, ratio, moved), strict=True):
+                part[own.place] = now
+            change[d, own.row] = own.unit * moved.take(own.beside)
+            _push(push, own.item, own.slope * moved)
             if not round_:
                 said = ends[d].weight * (1 - ratio * (t + ratio)) * own.slope[d] ** 2
                 told[d] = np.bincount(own.item, said, minlength=len(items))
@@ -406,36 +421,39 @@ def _settled_together(ends: dict[int, AtEnds], shape: tuple[int, ...], mean: np.
         creeps = (far & (rate > CREEPING)).any(axis=0)
         left[items[creeps]] = True  # little is missed, and yet there is far to go
         active = far.any(axis=0) & ~creeps
-        if not active.any():
-            items = items[active]
-            break
         before, step = miss, miss / (1 - np.clip(rate, 0.0, FASTEST_RATE))
         at = at + step
         if not active.all():
             keep, open_ = np.flatnonzero(active), {d: own.only(active) for d, own in open_.items()}
             items, V_ = items.take(keep), V_.take(keep, axis=2)
-            mean_, at, spread, before, step, done = (
-                part.take(keep, axis=1) for part in (mean_, at, spread, before, step, done)
-            )
-    left[items] = True
-    for d, own in ends.items():
-        change[d, own.row] = own.weight * own.side * own.sd * moved[d]
-        center[d, own.row] = own.room - distance[d]
-    numbers, ends = Numbers(change, center), {d: own.only(left) for d, own in ends.items()}
-    return found_together(ends, numbers, mean, V, SETTLED) if left.any() else numbers
+            parts = mean_, at, spread, before, step, done
+            mean_, at, spread, before, step, done = (part.take(keep, axis=1) for part in parts)
+        if not len(items):
+            break
+    left[items] = True  # they have not settled either
+    for d, settled in found_together({d: own.only(left) for d, own in ends.items()}, mean, V, SETTLED).items():
+        place = np.flatnonzero(left[ends[d].item])
+        for part, now in zip(found[d], settled, strict=True):
+            part[place] = now
+    return found
 
 
-def _opened(ends: dict[int, AtEnds], m: int, change: np.ndarray) -> tuple[np.ndarray, dict[int, _Open]]:
-    """Items with answers at ends, and these answers; `change` (D, j) is all zero."""
-    touched, times = np.zeros(m, dtype=bool), np.zeros(change.shape[1], dtype=np.int64)
+def _own_precision(info: Information, d: int) -> np.ndarray:
+    """(U,) W_dd, 1 where a profile has no answers on d."""
+    return np.where(info.W[:, d, d] > 0, info.W[:, d, d], 1.0)
+
+
+def _opened(ends: dict[int, AtEnds], m: int, j: int) -> tuple[np.ndarray, dict[int, _Open]]:
+    """Which of m items have answers at ends, and these answers, of j judgements."""
+    touched, times = np.zeros(m, dtype=bool), np.zeros(j, dtype=np.int64)
     for own in ends.values():
         touched[own.item] = True
         times[own.row] += 1
     number, found = np.cumsum(touched) - 1, {}
     for d, own in ends.items():
-        beside = (times.take(own.row) > 1) & own.tie.any()
-        place, kept = np.arange(len(own.row)), np.flatnonzero(beside)
-        ties = own.row.take(kept), own.tie.take(kept, axis=1), (own.weight * own.side * own.sd).take(kept)
+        beside = np.flatnonzero((times.take(own.row) > 1) & own.tie.any())
+        ties = own.row.take(beside), own.tie.take(beside, axis=1), (own.side * own.sd).take(beside)
+        place = np.arange(len(own.row))
         found[d] = _Open(place, number.take(own.item), own.start, own.room, own.slope, beside, *ties)
     return np.flatnonzero(touched), found
 
