@@ -10,7 +10,7 @@ import numpy as np
 from unisono.fusers.item_posteriors import Calibration, ItemPosteriors
 from unisono.maths.agreement.truth_correlation import Evidence, gain_variance, truth_correlations
 from unisono.maths.grouped_sums import paired_sums
-from unisono.maths.items import censored_estep, item_params
+from unisono.maths.items import censored_answers, item_params
 
 DRAWS = 1000  # numerical: of which the ends of a 95 % interval are quantiles
 SEED = 0  # numerical: of the draws
@@ -55,11 +55,11 @@ def _evidence(
     )
 
 
-def _typical_answers(ends: censored_estep.Typical | None, d: int) -> Callable[[np.ndarray], np.ndarray] | None:
+def _typical_answers(ends: censored_answers.Typical | None, d: int) -> Callable[[np.ndarray], np.ndarray] | None:
     """From truths of dimension d to the answers of typical annotators; None where the scale does not end."""
     if ends is None or not ends.ends.read[d] or not np.isfinite(ends.spread[d]):
         return None
-    one = censored_estep.Typical(ends.ends.of([d]), *(part[[d]] for part in ends[1:]))
+    one = censored_answers.Typical(ends.ends.of([d]), *(part[[d]] for part in ends[1:]))
     return lambda truths: one.answer(truths.reshape(-1, 1), np.zeros(1)).reshape(truths.shape)
 
 

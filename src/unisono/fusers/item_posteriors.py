@@ -15,7 +15,7 @@ from unisono.fusers import crowd, standardisation
 from unisono.fusers.fusion_results import INTERVAL, Annotators, FigureEnds, SharedError
 from unisono.maths import grouped_sums, structure_words
 from unisono.maths.items.annotator_intervals import Ends, Known, annotator_ends, left_out_variances
-from unisono.maths.items.censored_estep import Typical, expected_answer
+from unisono.maths.items.censored_answers import Typical, expected_answer
 from unisono.maths.items.item_data import Bounds, ItemData
 from unisono.maths.items.item_estep import Posterior, annotator_uncertainty, completed_posterior, expectation
 from unisono.maths.items.item_estimates import (

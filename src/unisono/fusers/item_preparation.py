@@ -15,7 +15,7 @@ from unisono.errors import DataError, SettingsError
 from unisono.fusers import standardisation, warm_start
 from unisono.fusers.standardisation import FeatureSpace, Scaling
 from unisono.maths.items import annotator_rows, item_data
-from unisono.maths.items.censored_estep import EndAnswers, Typical
+from unisono.maths.items.censored_answers import EndAnswers, Typical
 from unisono.maths.items.item_params import ItemParams, Structure
 from unisono.maths.structure_words import BENT, ITEM_WORDS, EstimateScale, Noise, Transform, require_word
 from unisono.tables import labels, rating_checks, scale_inference

@@ -18,7 +18,7 @@ from unisono.fusers.item_estimation import Estimate, OnEstimate, Run
 from unisono.fusers.item_posteriors import Calibration, ItemPosteriors
 from unisono.fusers.standardisation import FeatureSpace, places
 from unisono.maths import gold_slope, structure_words
-from unisono.maths.items.censored_estep import Typical
+from unisono.maths.items.censored_answers import Typical
 from unisono.maths.items.item_data import ItemData, of_dimensions, prepare
 from unisono.maths.items.item_estimates import Predictive
 from unisono.maths.items.item_params import ItemParams, Structure, sample_ratings, sample_truths

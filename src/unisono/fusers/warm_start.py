@@ -13,7 +13,7 @@ import numpy as np
 
 from unisono.errors import DataError
 from unisono.fusers.standardisation import Scaling
-from unisono.maths.items import annotator_rows, censored_estep, item_params
+from unisono.maths.items import annotator_rows, censored_answers, item_params
 from unisono.maths.items.annotator_levels import tails
 from unisono.maths.items.bayes_bound import BayesSettings, KnownAnnotators, Targets
 from unisono.tables import answer_scale, labels
@@ -36,7 +36,7 @@ class PriorFit(NamedTuple):
     params: item_params.ItemParams  # with the newcomer
     scaling: Scaling
     scale: answer_scale.Scale  # of answers and truth, in the user's units
-    ends: censored_estep.EndAnswers | None = None  # where answers that are kinds are read as "here or beyond"
+    ends: censored_answers.EndAnswers | None = None  # where answers that are kinds are read as "here or beyond"
 
 
 def prior_fit_of(fuser: Joint) -> PriorFit:

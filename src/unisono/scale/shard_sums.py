@@ -24,7 +24,7 @@ from unisono.maths.items.annotator_levels import (
     profile_moments,
     units,
 )
-from unisono.maths.items.censored_estep import Typical
+from unisono.maths.items.censored_answers import Typical
 from unisono.maths.items.item_data import Bounds, ItemData, Scores, no_features, rows_elsewhere, scores_elsewhere
 from unisono.maths.items.item_estep import Stats, expectation, left_out_truths, posterior
 from unisono.maths.items.item_estimates import TruthMoments, panel_rescaling_from, residual_freedom

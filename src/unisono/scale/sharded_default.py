@@ -28,7 +28,7 @@ from unisono.fusers import (
 )
 from unisono.fusers.item_estimation import Estimate, Run, TurnedEstimate
 from unisono.fusers.warm_start import PriorFit, absent_annotators, continued, evidence_counts, prior_fit_of
-from unisono.maths.items.censored_estep import EndAnswers
+from unisono.maths.items.censored_answers import EndAnswers
 from unisono.maths.items.item_priors import Priors
 from unisono.maths.items.item_variances import own_noise
 from unisono.maths.raters import rater_diagnosis, rater_signal

@@ -8,7 +8,7 @@ from item_cases import climb, data_of, default_settings, random_case, random_rat
 from reference import naive_ends
 from unisono.maths.items import censored_estep
 from unisono.maths.items.bayes_start import bayes_start
-from unisono.maths.items.censored_estep import EndAnswers, Typical, expected_answer, truncated_above
+from unisono.maths.items.censored_answers import EndAnswers, Typical, expected_answer, truncated_above
 from unisono.maths.items.item_data import Bounds, Cuts, prepare
 from unisono.maths.items.item_estep import completed_posterior, expectation, posterior
 

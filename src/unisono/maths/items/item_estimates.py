@@ -26,7 +26,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import gammaln, ndtr, ndtri, stdtr, stdtrit
 
-from unisono.maths.items.censored_estep import EndAnswers
+from unisono.maths.items.censored_answers import EndAnswers
 from unisono.maths.items.item_data import Bounds, ItemData
 from unisono.maths.items.item_estep import Posterior, left_out_blocks
 from unisono.maths.items.item_params import LOG_2PI, ItemParams, row_spread
