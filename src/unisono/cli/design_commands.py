@@ -220,8 +220,7 @@ def next_command(fit: Path, count: int, pairs: int | None, as_json: bool) -> Non
     pairs to show, each item in one of them.
     """
     from unisono.api import next_ratings
-    from unisono.evaluate.alerts import nothing_shared
-    from unisono.report.summary import TWO
+    from unisono.evaluate.alerts import nothing_shared, said
 
     advice = next_ratings(fit, pairs=pairs)
     found = advice.to_dict(count if pairs is None else pairs)
@@ -248,7 +247,7 @@ def next_command(fit: Path, count: int, pairs: int | None, as_json: bool) -> Non
         print_table(["recording", "stretch", "uncertainty", "reduction"], rows)
     tell(TRACE_UNITS if advice.traces else f"{UNITS} {FEWEST}")
     if len(advice.annotators) == 2:
-        tell(TWO)
+        tell(said("reliability", "two"))
 
 
 @command("leaderboard")

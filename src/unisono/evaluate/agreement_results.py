@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from unisono.evaluate.alerts import said
 from unisono.maths.agreement.agreement_bootstrap import Interval
 from unisono.maths.agreement.intraclass_reliability import NAMES
 from unisono.maths.agreement.rater_agreement import Spread
@@ -20,40 +21,28 @@ from unisono.tables.labels import Introduced, Introduction, counted, rows_of
 DOMINANT = 0.8  # share of one answer from which chance-corrected figures collapse
 FIRST = ("ICC(A,1)", "ICC(A,k)")
 FUSED = "the fused estimate"  # what 'reliability' is of, if not of the mean rating
-UNDER_THIS_DESIGN = "G(q,k) is the reliability of the mean rating under this design"
 
 
 def agreement_notes(data: dict[str, Any]) -> list[str]:
     """What to keep in mind when reading the figures."""
     notes = [note for one in data["dimensions"] for note in _dimension_notes(one, data)]
-    if data["groups"] > 1:
-        notes.append(
-            f"Annotators fall into {data['groups']} groups that share no item: figures compare strangers across them."
-        )
-    if data["design"] == "nested":
-        notes.append(
-            "Every annotator rated one item, so annotators and chance cannot be told apart: there is no ICC(C,·)."
-        )
-    elif data["design"] == "incomplete":
-        of_mean = "" if data["reliability_of"] == FUSED else f", and {UNDER_THIS_DESIGN}"
-        notes.append(f"Not everybody rated everything: ICCs come from variance components{of_mean}.")
-    if data["kind"] == "traces":
-        notes.append(
-            "Errors that all annotators make alike, such as a common delay, count as truth: no rating shows them."
-        )
-    if data["draws"] < 1:
-        notes.append("No intervals were asked for.")
-    return notes
+    of_mean = "" if data["reliability_of"] == FUSED else said("agreement", "under_this_design")
+    told = {
+        "groups": data["groups"] > 1,
+        "nested": data["design"] == "nested",
+        "incomplete": data["design"] == "incomplete",
+        "traces": data["kind"] == "traces",
+        "no_draws": data["draws"] < 1,
+    }
+    return notes + [said("agreement", name, of_mean=of_mean, **data) for name, so in told.items() if so]
 
 
 def apa_sentences(data: dict[str, Any]) -> str:
     """A paragraph for the results section."""
     percent = f"{100 * data['level']:g}"
-    opening = (
-        f"Agreement between {_count(data['annotators'], 'annotator')} on "
-        f"{_count(data['items'], 'item' if data['kind'] == 'items' else 'recording')} was estimated from a two-way "
-        f"random-effects model ({data['design']} design); {percent}% confidence intervals {_sampled(data)}."
-    )
+    things = _count(data["items"], "item" if data["kind"] == "items" else "recording")
+    about = {"people": _count(data["annotators"], "annotator"), "things": things, "sampled": _sampled(data)}
+    opening = said("agreement", "opening", percent=percent, **about, **data)
     corrected = {one["name"]: one for one in data["lag_corrected"]}
     sentences = [_apa_sentence(one, corrected.get(one["name"]), percent, data) for one in data["dimensions"]]
     return " ".join([opening, *sentences])
@@ -61,21 +50,13 @@ def apa_sentences(data: dict[str, Any]) -> str:
 
 def _sampled(data: dict[str, Any]) -> str:
     """What the intervals generalise to, and how they were made."""
-    bootstrap = f"a bootstrap over {data['resampled']} ({data['draws']:,} draws, bias-corrected and accelerated)"
-    if data["these_annotators"]:
-        return f"hold for these annotators and are from {bootstrap}"
-    return (
-        f"treat {data['resampled']} and annotators as samples: {bootstrap}, with the variance between annotators drawn "
-        "from its chi-squared pivot"
-    )
+    bootstrap = said("agreement", "bootstrap", **data)
+    return said("agreement", "these" if data["these_annotators"] else "others", bootstrap=bootstrap, **data)
 
 
 def heds_fragment(data: dict[str, Any]) -> dict[str, Any]:
     """Per quality criterion: how agreement was measured, and the scores."""
-    method = (
-        f"Two-way random-effects intraclass correlations (absolute agreement; {data['design']} design) and "
-        f"Krippendorff's alpha, {100 * data['level']:g} % intervals {_sampled(data)}"
-    )
+    method = said("agreement", "method", percent=f"{100 * data['level']:g}", sampled=_sampled(data), **data)
     criteria = []
     for one in data["dimensions"]:
         shown = [name for name in (*FIRST, "alpha (interval)", "alpha (ordinal)", *_ac2(one)) if _known(one, name)]
@@ -97,7 +78,7 @@ def heds_fragment(data: dict[str, Any]) -> dict[str, Any]:
 
 def _apa_sentence(one: dict[str, Any], corrected: dict[str, Any] | None, percent: str, data: dict[str, Any]) -> str:
     if not _known(one, FIRST[0]):
-        return f"For {one['name']}, the ratings do not determine an intraclass correlation."
+        return said("agreement", "no_icc", **one)
     first = [_with_interval(name, one, percent) for name in FIRST if _known(one, name)]
     alphas = [
         f"Krippendorff's {name.replace('(', 'for ').replace(')', ' data')} = {in_brackets(one['figures'][name])}"
@@ -117,21 +98,18 @@ def _apa_sentence(one: dict[str, Any], corrected: dict[str, Any] | None, percent
 
 
 def _dimension_notes(one: dict[str, Any], data: dict[str, Any]) -> list[str]:
-    name, figures, notes = one["name"], one["figures"], []
     if one["ratings"] and one["low"] == one["high"]:
-        return [f"{name}: all answers are equal, so agreement cannot be told from a lack of choice."]
-    if not _known(one, FIRST[0]):
-        notes.append(f"{name}: too few items or annotators in common for variance components.")
-    elif figures[FIRST[0]]["value"] < 0:
-        notes.append(f"{name}: items differ less than chance would have it; read a negative ICC as no agreement.")
-    elif data["draws"] > 0 and not math.isfinite(figures[FIRST[0]]["low"]):
-        notes.append(f"{name}: fewer than five {data['resampled']}, too few for intervals.")
-    if one["truncated"]:
-        notes.append(f"{name}: a variance of error was estimated below zero and counts as none; ICCs are upper bounds.")
-    if one["dominant"] >= DOMINANT and _known(one, "AC2"):
-        share = f"{100 * one['dominant']:.0f} %"
-        notes.append(f"{name}: {share} of the answers are one and the same, so alpha is low by nature; see AC2.")
-    return notes
+        return [said("agreement", "equal", **one)]
+    first, known = one["figures"][FIRST[0]], _known(one, FIRST[0])
+    told = {
+        "unknown": not known,
+        "negative": known and first["value"] < 0,
+        "few": known and first["value"] >= 0 and data["draws"] > 0 and not math.isfinite(first["low"]),
+        "truncated": one["truncated"],
+        "dominant": one["dominant"] >= DOMINANT and _known(one, "AC2"),
+    }
+    slots = one | {"resampled": data["resampled"], "share": 100 * one["dominant"]}
+    return [said("agreement", name, **slots) for name, so in told.items() if so]
 
 
 def _with_interval(name: str, one: dict[str, Any], percent: str) -> str:

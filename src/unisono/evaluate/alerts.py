@@ -7,7 +7,9 @@ defines the truth, and whether human labels confirm the judges. Checks of the ta
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import tomllib
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 from unisono.errors import spoken
@@ -20,46 +22,29 @@ from unisono.tables.ratings import Ratings
 
 COPIES = "copies"  # the kind of alert
 NAMED = 8  # annotators of one set that are named
-COUNTED_ONCE = (
-    "They are merged and weighted as one annotator; --copies keep (copies='keep' in Python) keeps them apart."
-)
-COUNTED_EACH = "They are kept apart, as was asked for."
-ALONE = "Nobody else rated these items, so they are kept apart: the result rests on one independent annotator."
-WILL_COUNT_ONCE = "`unisono fuse` merges them and weights them as one annotator; the agreement figures keep them apart."
+WORDS = tomllib.loads(Path(__file__).with_name("finding_words.toml").read_text(encoding="utf-8"))
 
 
-def copy_alerts(copies: crowd.Copies, counted: str = WILL_COUNT_ONCE) -> list[Alert]:
+def said(about: str, what: str, **slots: Any) -> str:
+    """A sentence of finding_words.toml with its slots filled in."""
+    return str(WORDS[about][what].format(**slots))
+
+
+def copy_alerts(copies: crowd.Copies, counted: str) -> list[Alert]:
     """One alert for each set of copies; `counted` says what became of them."""
     return [Alert(COPIES, "warning", spoken(f"{_copy_words(one)} {counted}"), one.annotators) for one in copies.sets]
 
 
 def how_counted(merged: bool | None) -> str:
     """What became of the copies in a fusion: whether they could be merged; None if they were not to."""
-    if merged is None:
-        return COUNTED_EACH
-    return COUNTED_ONCE if merged else ALONE
+    return said("copies", "each" if merged is None else "once" if merged else "alone")
 
 
 def _copy_words(one: crowd.CopySet) -> str:
-    names = len(one.annotators)
-    most_alike = "Two of them" if names > 2 else "They"
-    so = (
-        f"Annotators {listed(one.annotators, NAMED)} look like duplicates of one annotator "
-        f"(probability {one.probability:.3f})."
-    )
-    if one.traces:
-        return (
-            f"{so} What the others do not explain of their traces correlates {one.equal:.3f} over the {one.answers:,} "
-            f"frames that both rated; {one.by_chance:.2f} is usual here."
-        )
-    return (
-        f"{so} {most_alike} gave the same answer to {_percent(one.equal)} of the "
-        f"{one.answers:,} questions that both answered; {_percent(one.by_chance)} would be chance."
-    )
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.0f} %"
+    most_alike = "Two of them" if len(one.annotators) > 2 else "They"
+    share = {"equal": f"{100 * one.equal:.0f} %", "by_chance": f"{100 * one.by_chance:.0f} %"}
+    how = said("copies", "traces" if one.traces else "items", one=one, most_alike=most_alike, **share)
+    return f"{said('copies', 'who', who=listed(one.annotators, NAMED), one=one)} {how}"
 
 
 NO_SIGNAL = "no-shared-signal"  # the kind of alert
@@ -80,7 +65,7 @@ def urgent_alerts(ratings: Ratings, copies: Counting) -> list[Alert]:
 
 def _crowd_alerts(ratings: Ratings, copies: Counting | None) -> list[Alert]:
     counted = crowd.count_copies(ratings, copies or "merge")
-    words = WILL_COUNT_ONCE
+    words = said("copies", "later")
     if copies is not None:
         words = how_counted(None if copies == "keep" else counted is not ratings)
     return [
@@ -108,20 +93,12 @@ def signal_alerts(dimensions: Sequence[str], signal: SharedSignal | None) -> lis
     if signal is None:
         return []
     return [
-        Alert(NO_SIGNAL, "warning", _signal_words(name, float(share), float(error)), (name,))
+        Alert(NO_SIGNAL, "warning", said("signal", "unclear", name=name, share=max(share, 0.0), error=error), (name,))
         for name, share, error, unclear in zip(
             dimensions, signal.share, signal.error, signal.told & ~signal.clear, strict=True
         )
         if unclear
     ]
-
-
-def _signal_words(dimension: str, share: float, error: float) -> str:
-    return (
-        f"Annotators do not clearly agree on {dimension}: they share {max(share, 0.0):.2f} of the variance "
-        f"of an answer, and answers that share nothing would show {error:.2f} by chance; it may well be nothing. "
-        f"If so, the fused {dimension} is noise, and nothing can be said about single annotators."
-    )
 
 
 DOUBTED = "doubted-gold"  # the kind of alert; a fusion warns of it at once
@@ -133,19 +110,12 @@ def gold_lines(gold: dict[str, Any]) -> list[str]:
     for name, found in gold.items():
         if name == "items" or found["error"] is None:
             continue
-        if found["turned"]:
-            done = "were observations that turned and scaled the dimension"
-        else:
-            done = f"moved the estimates by {found['offset']:+.3g} and stretched them {found['scale']:.2f} times"
-        lines.append(f"  {name:<16} {done}")
+        lines.append(f"  {name:<16} {said('gold', 'turned' if found['turned'] else 'moved', **found)}")
         if found.get("slope") is not None:
+            obeyed = "; another meaning, obeyed as you asked" if found.get("refuted") else ""
             slope = fuser.interval_words(*(found[key] for key in ("slope", "slope_low", "slope_high")))
-            lines.append(f"  {'':<16} their slope on the estimates without them: {slope}{_obeyed(found)}")
+            lines.append(f"  {'':<16} their slope on the estimates without them: {slope}{obeyed}")
     return lines
-
-
-def _obeyed(found: dict[str, Any]) -> str:
-    return "; another meaning, obeyed as you asked" if found.get("refuted") else ""
 
 
 def gold_alerts(notes: dict[str, Any]) -> list[Alert]:
@@ -165,12 +135,7 @@ def gold_alerts(notes: dict[str, Any]) -> list[Alert]:
 
 
 def _doubt(name: str, found: dict[str, Any]) -> str:
-    error = f"{found['error']:.3g}"
-    if found["turned"]:
-        doubt = f"are missed by {error} when hidden, as if guessed (they spread by {found['spread']:.3g})"
-    else:
-        doubt = f"differ from the estimates by {error}, a rating does by {found['rating_error']:.3g}"
-    return f"Known truths of '{name}' {doubt}: they look no better than a rating. Are they really known?"
+    return said("gold", "doubt", name=name, how=said("gold", "hidden" if found["turned"] else "beside", **found))
 
 
 NO_REFERENCE, ASSUMED, USELESS = "no-reference", "assumed-share", "useless-judges"
@@ -192,66 +157,44 @@ def _alerts(kinds: dict[str, Any]) -> Iterator[Alert]:
         judges = kinds["groups"][0]["judges"]
         yield Alert(NO_REFERENCE if judges else ASSUMED, "warning" if judges else "note", spoken(_unseen(kinds)), ())
         return
-    others = " and ".join(f"'{one['kind']}'" for one in kinds["groups"][1:])
+    groups = kinds["groups"][1:]
+    judges = tuple(one["kind"] for one in groups if one["judges"])
+    share, reliable = _mean(kinds["foretold"]), _mean(kinds["reliable"])
+    slots = kinds | {"others": _quoted(one["kind"] for one in groups), "share": max(share, 0.0), "reliable": reliable}
+    slots |= {"enough": ENOUGH_LABELS, "judges": _quoted(judges)}
+
+    def alert(about: str, severity: str, *labels: str, more: Sequence[str] = (), **further: Any) -> Alert:
+        return Alert(about, severity, "".join(said("kinds", one, **slots | further) for one in (about, *more)), labels)
+
     if kinds["belief"] < 1:
-        share, reliable = _mean(kinds["foretold"]), _mean(kinds["reliable"])
-        chance = f" With {kinds['labelled_items']} labelled items this may be chance."
-        message = (
-            f"Ratings of the kind {others} foretell next to nothing of those of '{kinds['reference']}' "
-            f"({max(share, 0.0):.2f} of their variance, of which {reliable:.2f} is not noise), so they count for "
-            f"{kinds['belief']:.0%} and the mean of '{kinds['reference']}' for the rest. Items that nobody else rated "
-            f"are hardly known: look at what these annotators were asked."
-            f"{chance if kinds['labelled_items'] < CLEAR_LABELS else ''}"
-            f"{_noisy(kinds['reference']) if reliable < RELIABLE else ''}"
-        )
-        yield Alert(USELESS, "warning", message, tuple(one["kind"] for one in kinds["groups"][1:]))
+        doubts = {"chance": kinds["labelled_items"] < CLEAR_LABELS, "noisy": reliable < RELIABLE}
+        more = [name for name, so in doubts.items() if so]
+        yield alert(USELESS, "warning", *(one["kind"] for one in groups), more=more)
     for name, slope in kinds.get("against", {}).items():
-        message = (
-            f"On '{name}' the ratings by '{kinds['reference']}' run against those of {others} (slope {slope:.2g}): one "
-            "of the two has the scale upside down, and nothing here tells which. Turn the one round that has."
-        )
-        yield Alert(AGAINST, "warning", message, (name,))
+        yield alert(AGAINST, "warning", name, name=name, slope=slope)
     if kinds["labelled_items"] < ENOUGH_LABELS:
-        message = (
-            f"'{kinds['reference']}' rated only {kinds['labelled_items']} items: with fewer than {ENOUGH_LABELS}, "
-            "intervals of the others are too narrow."
-        )
-        yield Alert(FEW_LABELS, "warning", message, (kinds["reference"],))
-    judges = [f"'{one['kind']}'" for one in kinds["groups"][1:] if one["judges"]]
+        yield alert(FEW_LABELS, "warning", kinds["reference"])
     if len(judges) > 1:
-        message = (
-            f"{' and '.join(judges)} are kinds of their own, so that their errors are taken to be independent. "
-            "Judges of different families mostly err together: make them one kind unless you know better."
-        )
-        yield Alert(FAMILIES, "note", message, tuple(one["kind"] for one in kinds["groups"][1:] if one["judges"]))
-    for one in kinds["groups"][1:]:
+        yield alert(FAMILIES, "note", *judges)
+    for one in groups:
         if one["own_units"]:
-            message = f"'{one['kind']}' rates on a scale of its own; its ratings were standardised by themselves."
-            yield Alert(OTHER_UNITS, "note", message, (one["kind"],))
+            yield alert(OTHER_UNITS, "note", one["kind"], kind=one["kind"])
 
 
-def _noisy(reference: str) -> str:
-    return f" Those of '{reference}' are mostly noise: it may be they who follow no truth, and nothing here tells."
+def _quoted(kinds: Iterable[str]) -> str:
+    return " and ".join(f"'{kind}'" for kind in kinds)
 
 
 def kind_lines(kinds: dict[str, Any]) -> list[str]:
     """The groups as a person reads them."""
-    lines = []
-    if kinds["reference"] is not None:
-        labelled = kinds["labelled_items"]
-        lines.append(f"Truth is what '{kinds['reference']}' would say; they rated {labelled:,} items.")
+    known = kinds["reference"] is not None
+    lines = [said("kinds", "truth", **kinds)] if known else []
     for one in kinds["groups"]:
-        if one["kind"] == kinds["reference"]:
-            continue
-        lines.append(
-            f"  {one['kind']}: {one['annotators']} annotators, worth {_span(one['effective'], 1)} independent ones "
-            f"(shared error {_span(one['share'])} of their error)"
-        )
-        if kinds["reference"] is not None:
-            lines.append(f"    leniency {_span(one['leniency'])}, gain {_span(one['gain'])}")
-    if kinds["reference"] is not None:
-        lines.append(f"  They foretell {_span(kinds['foretold'])} of the variance of the reference's ratings.")
-    return lines
+        if one["kind"] != kinds["reference"]:
+            spans = {"effective": _span(one["effective"], 1), "share": _span(one["share"])}
+            lines.append(said("kinds", "worth", **one | spans))
+            lines += [f"    leniency {_span(one['leniency'])}, gain {_span(one['gain'])}"] if known else []
+    return [*lines, said("kinds", "foretold", foretold=_span(kinds["foretold"]))] if known else lines
 
 
 def first_line(kinds: dict[str, Any]) -> list[str]:
@@ -261,14 +204,7 @@ def first_line(kinds: dict[str, Any]) -> list[str]:
 
 def _unseen(kinds: dict[str, Any]) -> str:
     (group,) = kinds["groups"]
-    who, share = f"{group['annotators']} annotators", f"{_mean(group['share']):.0%}"
-    if not group["judges"]:
-        return f"The errors of the {who} are assumed to be shared to {share} (--shared); their ratings do not show it."
-    return (
-        f"No rating by people: what the {who} ('{group['kind']}') do in common (level, scale, shared error) cannot be "
-        f"seen. Their errors are assumed to be shared to {share} (--shared); a few ratings by people would show it, "
-        "and no assumption makes up for them."
-    )
+    return said("kinds", NO_REFERENCE if group["judges"] else ASSUMED, **group, shared=f"{_mean(group['share']):.0%}")
 
 
 def _span(values: dict[str, float | None], digits: int = 2) -> str:

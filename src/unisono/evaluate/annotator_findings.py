@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from scipy.special import chdtrc
 
+from unisono.evaluate.alerts import WORDS
 from unisono.fusers.fusion_results import INTERVAL, Annotators
 from unisono.maths.items.item_estimates import half_width
 from unisono.maths.raters.rater_diagnosis import Diagnosis
@@ -22,26 +23,10 @@ CHANCE = 0.05  # convention: of calling annotators different who are not
 SHRUNKEN = 2.0  # figures that are drawn to the crowd lie closer together than their intervals are wide
 TINY = 1e-9  # numerical: an error that is none
 NAMED = 5  # names in one line of words
-WORDS = {
-    "flipped": ("Reversed use of the scale", "{dimension}"),
-    "swapped": ("Dimensions confused", "{dimension} for {follows}"),
-    "compressed": ("Use of a small part of the scale", "{dimension}"),
-    "stretched": ("Exaggerated use of the scale", "{dimension}"),
-    "unrelated": ("Answers unrelated to the truth on one dimension", "{dimension}"),
-    "harmful": ("Answers reversed, confused or unrelated to the truth, which of them is not clear", "{dimension}"),
-}
 HARMFUL = ("flipped", "swapped", "unrelated", "constant")  # styles that make answers useless or worse
 
-
-TRACING = {
-    "flipped": "Reversed traces",
-    "unrelated": "Traces unrelated to the truth",
-    "flat": "Traces that do not move",
-    "late": "Traces that begin to move late",
-    "drifting": "Traces that drift",
-}
-MAJORITY = "Which way is up is what most annotators do."
-GOLD = "Which way is up is what the known frames say, where they are clear, and else what most annotators do."
+STYLES: dict[str, str] = WORDS["styles"]
+TRACING: dict[str, str] = WORDS["tracing"]
 
 
 def tracing_findings(annotators: Annotators) -> list[dict[str, Any]] | None:
@@ -70,7 +55,7 @@ def tracing_lines(rows: list[dict[str, Any]], by_gold: bool) -> list[str]:
     for kind, words in TRACING.items():
         named = [row | {"on": row["dimension"]} for row in rows if row["kind"] == kind]
         if named:
-            which = f" {GOLD if by_gold else MAJORITY}" if kind == "flipped" else ""
+            which = f" {WORDS['upside_down']['gold' if by_gold else 'majority']}" if kind == "flipped" else ""
             lines.append(f"{words} ({over}): {_names(sorted(named, key=lambda row: -row['probability']))}.{which}")
     return lines
 
@@ -84,7 +69,7 @@ def findings(annotators: Annotators) -> dict[str, Any] | None:
     suspected = (found.spammer >= SUSPECTED_FROM) & ~spammer
     styles = [
         row
-        for kind in WORDS
+        for kind in STYLES
         for d in range(len(annotators.dimensions))
         for row in _of_dimension(annotators, kind, d, _probability(found, kind)[:, d], spammer)
     ]
@@ -122,8 +107,12 @@ def finding_lines(data: dict[str, Any], annotators: int) -> list[str]:
     lines = [f"{who} a spammer probability above {least} ({expected}){named}."]
     if data.get("suspected"):
         lines.append(f"Spammer probability of {SUSPECTED_FROM:g} to {least}: {_names(data['suspected'])}.")
-    for kind, (words, which) in WORDS.items():
-        rows = [row | {"on": which.format(**row)} for row in data["styles"] if row["style"] == kind]
+    for kind, words in STYLES.items():
+        own = [row for row in data["styles"] if row["style"] == kind]
+        rows = [
+            row | {"on": f"{row['dimension']} for {row['follows']}" if kind == "swapped" else row["dimension"]}
+            for row in own
+        ]
         if rows:
             lines.append(f"{words} ({over}): {_names(sorted(rows, key=lambda row: -row['probability']))}.")
     return lines

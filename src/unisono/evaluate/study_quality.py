@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from unisono.evaluate.annotator_findings import TRACING, WORDS, findings, tracing_findings
+from unisono.evaluate.annotator_findings import STYLES, TRACING, findings, tracing_findings
 from unisono.evaluate.overview import DimensionOverview, Overview
 from unisono.fusers.fusion_results import Annotators, Fused
 from unisono.fusers.rating_design import TARGET, Plan
@@ -107,7 +107,7 @@ def unusual_raters(annotators: Annotators) -> list[dict[str, Any]]:
     rows = []
     if found := findings(annotators):
         rows += [{**row, "dimension": "", "kind": "spammer", "words": SPAMMER} for row in found["spammers"]]
-        rows += [_habit(row, row["style"], WORDS[row["style"]][0]) for row in found["styles"]]
+        rows += [_habit(row, row["style"], STYLES[row["style"]]) for row in found["styles"]]
     rows += [_habit(row, row["kind"], TRACING[row["kind"]]) for row in tracing_findings(annotators) or []]
     return sorted(rows, key=lambda row: -row["probability"])
 

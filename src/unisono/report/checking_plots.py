@@ -57,9 +57,9 @@ def bland_altman(
     for at, style in ((apart.mean(), "-"), (apart.mean() - spread, "--"), (apart.mean() + spread, "--")):
         axes.axhline(at, ls=style, lw=0.9, color=plot_style.MEAN)
         axes.annotate(f"{at:.2g}", (1.0, at), xycoords=("axes fraction", "data"), fontsize=6.5, va="center")
-    axes.set_xlabel(f"{result.fused.dimensions[d]}, mean of {names[0]} and {names[1]}")
-    axes.set_ylabel(f"{names[0]} less {names[1]}")
-    return axes
+    return plot_style.named(
+        axes, f"{result.fused.dimensions[d]}, mean of {names[0]} and {names[1]}", f"{names[0]} less {names[1]}"
+    )
 
 
 def _answers_by(ratings: Ratings, name: str, d: int) -> np.ndarray:
@@ -101,10 +101,7 @@ def calibration(
     ends = [min(x.min(), y.min()), max(x.max(), y.max())]
     axes.plot(ends, ends, color=plot_style.SINGLE, lw=0.8, label="as predicted")
     axes.errorbar(x, y, yerr=error, fmt="o", ms=3.5, lw=1, color=plot_style.ESTIMATE, label="held-out answers")
-    axes.set_xlabel(f"predicted {result.fused.dimensions[d]}")
-    axes.set_ylabel("answered, mean of a tenth")
-    plot_style.legend_above(axes)
-    return axes
+    return plot_style.named(axes, f"predicted {result.fused.dimensions[d]}", "answered, mean of a tenth", legend=3)
 
 
 def _of_items(result: Result, instead: str) -> Ratings:
@@ -143,10 +140,9 @@ def residuals(result: Result, dimension: str | None = None, *, ax: Axes | None =
     axes.plot(*_running(x[known], left[known]), "-o", ms=2, lw=1.2, color=plot_style.ESTIMATE, label="mean")
     axes.axhline(0.0, color=plot_style.SINGLE, lw=0.6, zorder=0)
     name = result.fused.dimensions[d]
-    axes.set_xlabel("seconds" if ratings.is_series else f"estimated {name}")
-    axes.set_ylabel(f"residual of {name}")
-    plot_style.legend_above(axes)
-    return axes
+    return plot_style.named(
+        axes, "seconds" if ratings.is_series else f"estimated {name}", f"residual of {name}", legend=3
+    )
 
 
 def _running(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -182,10 +178,12 @@ def drift(
     for i, k in enumerate(sorted(change, key=lambda k: -change[k])[: min(most, len(plot_style.DIMENSIONS))]):
         axes.plot(*lines[k], lw=1, color=plot_style.DIMENSIONS[i], label=ratings.annotators[k])
     axes.axhline(0.0, color=plot_style.SINGLE, lw=0.6, zorder=0)
-    axes.set_xlabel("seconds" if ratings.is_series else "order of the items")
-    axes.set_ylabel(f"residual of {result.fused.dimensions[d]}")
-    plot_style.legend_above(axes, columns=2)
-    return axes
+    return plot_style.named(
+        axes,
+        "seconds" if ratings.is_series else "order of the items",
+        f"residual of {result.fused.dimensions[d]}",
+        legend=2,
+    )
 
 
 def _shown_at(ratings: Ratings, order: Sequence[str] | Mapping[str, float] | None) -> np.ndarray:
@@ -259,10 +257,7 @@ def posterior_check(
     middle, width = (edges[1:] + edges[:-1]) / 2, np.diff(edges)
     axes.bar(middle, np.histogram(answer[known], edges)[0], 0.9 * width, color="#C8D6E2", label="answers")
     axes.vlines(middle, *band, color=plot_style.MEAN, lw=2, label="the model's, 90 % of draws")
-    axes.set_xlabel(result.fused.dimensions[d])
-    axes.set_ylabel("answers")
-    plot_style.legend_above(axes)
-    return axes
+    return plot_style.named(axes, result.fused.dimensions[d], "answers", legend=3)
 
 
 def _classes(values: np.ndarray) -> tuple[np.ndarray, bool]:

@@ -62,10 +62,13 @@ def subplots(*shape: int, **options: Any) -> Any:
     return made
 
 
-def legend_above(axes: Axes, columns: int = 3) -> None:
-    """Names of what is drawn, where they hide nothing."""
-    above: dict[str, Any] = {"loc": "lower left", "bbox_to_anchor": (0.0, 1.0), "borderaxespad": 0.2}
-    axes.legend(ncols=columns, fontsize=6.5, frameon=False, **above)
+def named(axes: Axes, x: str, y: str | None = None, legend: int = 0) -> Axes:
+    """The axes with words to them; a legend in so many columns goes above, where it hides nothing."""
+    axes.set(xlabel=x, **({} if y is None else {"ylabel": y}))
+    if legend:
+        above: dict[str, Any] = {"loc": "lower left", "bbox_to_anchor": (0.0, 1.0), "borderaxespad": 0.2}
+        axes.legend(ncols=legend, fontsize=6.5, frameon=False, **above)
+    return axes
 
 
 def pyplot() -> Any:

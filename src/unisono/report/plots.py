@@ -78,8 +78,7 @@ def agreement(
     axes.set_yticks(range(len(rows)), [f"{one.name}, {name}" for one, name in rows], fontsize=6)
     axes.set_ylim(len(rows) - 0.4, -0.6)
     axes.set_xlim(right=1.02)
-    axes.set_xlabel(f"agreement, {found.level:.0%} intervals")
-    return axes
+    return plot_style.named(axes, f"agreement, {found.level:.0%} intervals")
 
 
 def leaderboard(found: Leaderboard, dimension: str | None = None, *, ax: Axes | None = None) -> Axes:
@@ -134,9 +133,7 @@ def objective(result: Result, *, ax: Axes | None = None) -> Axes:
         raise DataError("An average has no objective: nothing was iterated.")
     axes = plot_style.axes_for(ax, 1.8)
     axes.plot(np.arange(1, len(values) + 1), values, "-o", color=plot_style.ESTIMATE, ms=2, lw=1)
-    axes.set_xlabel("iteration")
-    axes.set_ylabel("objective")
-    return axes
+    return plot_style.named(axes, "iteration", "objective")
 
 
 ANNOTATOR_FIGURES = ("reliability", "bias", "gain", "noise", "agreement", "delay")
@@ -170,10 +167,11 @@ def annotators(
         axes.axvline(IDEAL[figure], color=plot_style.SINGLE, lw=0.6, zorder=0)
     axes.set_yticks(y, [found.annotators[k] for k in order], fontsize=6)
     axes.set_ylim(len(order) - 0.4, -0.6)
-    axes.set_xlabel(f"{figure}, seconds" if figure == "delay" else figure)
-    if 1 < D <= len(plot_style.DIMENSIONS):
-        plot_style.legend_above(axes)
-    return axes
+    return plot_style.named(
+        axes,
+        f"{figure}, seconds" if figure == "delay" else figure,
+        legend=3 if 1 < D <= len(plot_style.DIMENSIONS) else 0,
+    )
 
 
 def matrices(
@@ -226,11 +224,12 @@ def filters(result: Result, dimension: str | None = None, *, ax: Axes | None = N
         )
     reach = np.flatnonzero((np.abs(weights) > VISIBLE * np.abs(weights).max()).any(axis=0))
     axes.set_xlim(0.0, seconds[min(int(reach[-1]) + 2, len(seconds) - 1)] if len(reach) else seconds[-1])
-    axes.set_xlabel("seconds before the answer")
-    axes.set_ylabel(f"weight of the true {fused.dimensions[d]}")
-    if len(weights) <= len(plot_style.DIMENSIONS):
-        plot_style.legend_above(axes)
-    return axes
+    return plot_style.named(
+        axes,
+        "seconds before the answer",
+        f"weight of the true {fused.dimensions[d]}",
+        legend=3 if len(weights) <= len(plot_style.DIMENSIONS) else 0,
+    )
 
 
 def _filters(result: Result, d: int) -> np.ndarray | None:
@@ -278,9 +277,7 @@ def truth(
     axes.plot(fused.mean[order, d], y, "o", color=plot_style.ESTIMATE, ms=3, label="estimate, 90 % interval")
     axes.set_yticks(y, [fused.items[m] for m in order], fontsize=6)
     axes.set_ylim(len(order) - 0.4, -0.6)
-    axes.set_xlabel(fused.dimensions[d])
-    plot_style.legend_above(axes)
-    return axes
+    return plot_style.named(axes, fused.dimensions[d], legend=3)
 
 
 def traces(
@@ -315,10 +312,7 @@ def traces(
     axes.plot(time, mean[own, d], "--", color=plot_style.MEAN, lw=0.8, label="mean")
     axes.plot(time, fused.mean[own, d], color=plot_style.ESTIMATE, lw=1.2, label="estimate, 90 % band")
     axes.set_xlim(seconds if seconds is not None else (float(time[0]), float(time[-1])))
-    axes.set_xlabel(f"{fused.items[m]}, seconds")
-    axes.set_ylabel(fused.dimensions[d])
-    plot_style.legend_above(axes)
-    return axes
+    return plot_style.named(axes, f"{fused.items[m]}, seconds", fused.dimensions[d], legend=3)
 
 
 __all__ = [

@@ -12,24 +12,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from unisono.evaluate import annotator_findings
-from unisono.evaluate.alerts import NO_SIGNAL, first_line, gold_lines, kind_lines, nothing_shared
+from unisono.evaluate.alerts import NO_SIGNAL, first_line, gold_lines, kind_lines, nothing_shared, said
 from unisono.fusers.fusion_results import Annotators, Fit
 from unisono.tables import item_table, labels
 from unisono.tables.rating_checks import Alert
 from unisono.tables.ratings import Ratings
-
-RELATIVE = "Ratings show only how late annotators are relative to each other."
-WHY = {
-    "earliest": "By convention the earliest annotator reacts after 0.2 s, to the nearest frame, so they are {lag} s "
-    "late on average, "
-    "and the truth is placed that much earlier. Set the mean reaction time with --lag SECONDS.",
-    "given": "Their mean delay was given as {lag} s, and the truth is placed that much earlier.",
-    "features": "The features fix the rest: annotators are {lag} s late on average.",
-    "gold": "The known frames fix the rest: annotators are {lag} s late on average.",
-    "none": "This model does not place the truth: it is as late as its filters leave it, {lag} s on average.",
-}
-UNMOVED = "The average leaves the traces where they are: it is as late as its annotators are on average."
-ALIGNED = "Traces were moved onto each other; their mean is as late as the median annotator"
 
 
 def delay_words(notes: dict[str, Any]) -> str | None:
@@ -39,19 +26,10 @@ def delay_words(notes: dict[str, Any]) -> str | None:
         return None
     if convention == "aligned":
         given = notes.get("delay_given")
-        return f"{ALIGNED}, less {given:g} s as given." if given else f"{ALIGNED}."
+        return said("delays", "aligned", less=f", less {given:g} s as given" if given else "")
     if notes["mean_delay"] is None:
-        return UNMOVED
-    return f"{RELATIVE} {WHY[convention].format(lag=format(notes['mean_delay'], 'g'))}"
-
-
-UNIT = {
-    "annotators": "that of the typical annotator; annotators' gains differ by a factor of {factor:g}",
-    "private": "that of the typical annotator, whose scale is as good as any: gains differ by a factor of {factor:g}. "
-    "Read differences and correlations, or divide by the standard deviation of the truth ({sd})",
-    "gold": "that of the known frames, as far as there are enough of them",
-}
-UP = {"majority": "up is what most annotators do", "gold": "up is what the known frames say, where they are clear"}
+        return said("delays", "unmoved")
+    return f"{said('delays', 'relative')} {said('delays', convention, lag=format(notes['mean_delay'], 'g'))}"
 
 
 def unit_words(notes: dict[str, Any], dimensions: tuple[str, ...] | list[str]) -> str | None:
@@ -60,15 +38,10 @@ def unit_words(notes: dict[str, Any], dimensions: tuple[str, ...] | list[str]) -
     if unit is None:
         return None
     sd = ", ".join(f"{name} {value:g}" for name, value in zip(dimensions, notes["truth_sd"], strict=True))
-    return f"{UNIT[unit].format(factor=notes['gain_factor'], sd=sd)}; {UP[notes['direction']]}."
+    return said("units", unit, factor=notes["gain_factor"], sd=sd, up=said("up", notes["direction"]))
 
 
 LONG_NAME = 40  # characters from which a name is not waited for when others are aligned
-TWO = (
-    "Two annotators cannot be told apart: where they differ, nothing says which of them is nearer to the truth, so "
-    "neither is called more reliable."
-)
-ALIKE = "Annotators do not differ in reliability beyond chance, so none is ranked."
 SHOWN = 3  # annotators named at either end
 ENOUGH = 5  # ratings below which an annotator is not ranked
 
@@ -132,7 +105,7 @@ def summary_of(
         "most_reliable": best,
         "least_reliable": worst,
         "unranked": unranked,
-        "alike": "" if unranked or best else ALIKE,
+        "alike": "" if unranked or best else said("reliability", "alike"),
         "unclear": unclear,
         "diagnosis": annotator_findings.findings(annotators),
         "tracing": annotator_findings.tracing_findings(annotators),
@@ -227,7 +200,7 @@ def _why_unranked(annotators: Annotators, unclear: Sequence[str], *, known: bool
     if unclear and len(unclear) == len(annotators.dimensions):
         return nothing_shared(unclear, annotators.dimensions, "nobody can be called more reliable than others.")
     opinions = int((_first_of_their_set(annotators) & (annotators.ratings > 0)).sum())
-    return TWO if opinions == 2 and not known else ""
+    return said("reliability", "two") if opinions == 2 and not known else ""
 
 
 def _aligned(rows: list[tuple[str, str]]) -> list[str]:
