@@ -63,6 +63,19 @@ class Described(Fuser):
         mean = self.ridge_.mu + Z @ self.ridge_.theta
         return self.on_scale(mean, spread[:, None, None] * self.ridge_.Sigma, features)
 
+    def density(self, ratings: Ratings, params: ItemParams) -> float:
+        """Log density per number of ratings of items, or of frames, under parameters with the newcomer last."""
+        z, K = self.scaling_.standardise(ratings.value), len(self.annotators_) + 1
+        who = standardisation.places_by_label(ratings, self.annotators_)
+        data = prepare(z, ratings.item_of, who, no_features(ratings.M), K)
+        return self.per_number(posterior(data, params).loglik.sum(), ratings)
+
+    def beside(self, z: np.ndarray, left_out: np.ndarray, who: np.ndarray) -> Annotators:
+        """The table of annotators, from regressing answers z (J, D) on the truth found without their annotator."""
+        K = len(self.annotators_)
+        bias, gain, noise = grouped_sums.grouped_regression(z, left_out, who, K)
+        return self.described(bias, gain, noise, grouped_sums.grouped_correlation(z, left_out, who, K))
+
     def described(self, bias: np.ndarray, gain: np.ndarray, noise: np.ndarray, agreement: np.ndarray) -> Annotators:
         """The table of annotators, from standardised figures (K, D); agreement is with the truth of the others."""
         ratings = self.fitted_ratings()
@@ -120,13 +133,7 @@ class Baseline(Described):
         return self.on_scale(*self._truths(shown), shown)
 
     def _score(self, ratings: Ratings, features: ItemTable | None) -> float:
-        z, K = self.scaling_.standardise(ratings.value), len(self.annotators_) + 1
-        data = prepare(
-            z, ratings.item_of, standardisation.places_by_label(ratings, self.annotators_), no_features(ratings.M), K
-        )
-        numbers = (~np.isnan(ratings.value)).sum(axis=0)
-        total = posterior(data, self.parameters()).loglik.sum() - numbers @ np.log(self.scaling_.scale)
-        return float(total / max(numbers.sum(), 1))
+        return self.density(ratings, self.parameters())
 
     def predict_ratings(self, ratings: Ratings) -> Predictive:
         self.require_fitted()
@@ -141,9 +148,7 @@ class Baseline(Described):
         z = self.scaling_.standardise(ratings.value)
         weighed = self._weighed(z, ratings.annotator_of)
         left_out = self._average_of_others(*weighed, ratings.item_of, ratings.M)
-        agreement = grouped_sums.grouped_correlation(z, left_out, ratings.annotator_of, ratings.K)
-        bias, gain, noise = grouped_sums.grouped_regression(z, left_out, ratings.annotator_of, ratings.K)
-        return self.described(bias, gain, noise, agreement)
+        return self.beside(z, left_out, ratings.annotator_of)
 
     def _truths(self, ratings: Ratings) -> tuple[np.ndarray, np.ndarray]:
         """Means (M, D) and covariances (M, D, D) of the items, standardised."""

@@ -24,9 +24,8 @@ from unisono.fusers.fuser_settings import ITERATIONS, TOLERANCE, Number
 from unisono.fusers.fusion_results import Annotators, Fused
 from unisono.fusers.trace_data import require_rated, require_series, to_known_series
 from unisono.maths.em_loop import EmTrace, relative_change, run_em
-from unisono.maths.grouped_sums import grouped_correlation, grouped_regression, segment_sum
-from unisono.maths.items.item_data import empirical_ridge, no_features, prepare
-from unisono.maths.items.item_estep import posterior
+from unisono.maths.grouped_sums import grouped_regression, segment_sum
+from unisono.maths.items.item_data import empirical_ridge
 from unisono.maths.items.item_estimates import Predictive, predicted_ratings
 from unisono.maths.items.item_params import ItemParams
 from unisono.maths.series import shared_dynamics as dynamics
@@ -144,14 +143,7 @@ class CourseFuser(baseline_items.Described):
         return self._fitted
 
     def _score(self, ratings: Ratings, features: ItemTable | None) -> float:
-        frames, K = baseline_traces.as_frames(ratings), len(self.annotators_) + 1
-        z = self.scaling_.standardise(frames.value)
-        data = prepare(
-            z, frames.item_of, standardisation.places_by_label(frames, self.annotators_), no_features(frames.M), K
-        )
-        numbers = (~np.isnan(frames.value)).sum(axis=0)
-        total = posterior(data, self.prior_).loglik.sum() - numbers @ np.log(self.scaling_.scale)
-        return float(total / max(numbers.sum(), 1))
+        return self.density(baseline_traces.as_frames(ratings), self.prior_)
 
     def predict_ratings(self, ratings: Ratings) -> Predictive:
         self.require_fitted()
@@ -167,14 +159,12 @@ class CourseFuser(baseline_items.Described):
         """Bias, gain and noise from regressing each annotator's answers on the course found without them."""
         self.require_fitted()
         frames = baseline_traces.as_frames(self.fitted_ratings())
-        z, K = self.scaling_.standardise(frames.value), len(self.annotators_)
+        z = self.scaling_.standardise(frames.value)
         left_out = np.full_like(z, np.nan)
         for k in np.unique(frames.annotator_of).tolist():
             own = frames.annotator_of == k
             left_out[own] = self._courses(_without(self._data, k)).mean[frames.item_of[own]]
-        agreement = grouped_correlation(z, left_out, frames.annotator_of, K)
-        bias, gain, noise = grouped_regression(z, left_out, frames.annotator_of, K)
-        return self.described(bias, gain, noise, agreement)
+        return self.beside(z, left_out, frames.annotator_of)
 
     def notes(self) -> dict[str, Any]:
         return dict(baseline_traces.NOTES)

@@ -272,6 +272,11 @@ class Fuser(fuser_settings.Parameterised, ABC):
         if not hasattr(self, "trace_"):
             raise NotFittedError(f"{type(self).__name__} has not been fitted yet: call fit(ratings) first.")
 
+    def per_number(self, log_density: float, ratings: Ratings) -> float:
+        """From the log density of standardised ratings to that of the ratings, per number."""
+        numbers = (~np.isnan(ratings.value)).sum(axis=0)
+        return float((log_density - numbers @ np.log(self.scaling_.scale)) / max(numbers.sum(), 1))
+
     def on_scale(
         self,
         mean: np.ndarray,

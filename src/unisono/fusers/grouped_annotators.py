@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -38,7 +39,19 @@ from unisono.tables.labels import listed
 from unisono.tables.ratings import RatingNumbers, Ratings
 
 
-class Groups(Fuser):
+class LearnedGroups(Fuser):
+    """What a fit of the model of groups has learned."""
+
+    saved = Fuser.saved | {"fit_": GroupFit, "before_": np.ndarray, "space_": FeatureSpace}
+    fit_: GroupFit
+    before_: np.ndarray
+    covariates_: RatingNumbers | None = None
+    _x: np.ndarray
+    _data: GroupData
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class Groups(LearnedGroups):
     """Groups of annotators who err together; one of them, the reference, defines what a dimension means.
 
     `reference_kind` names it (by default people); `shared` is the share of an annotator's error variance that a group
@@ -50,27 +63,12 @@ class Groups(Fuser):
 
     kind: ClassVar[str] = "groups"
     numbers: ClassVar[Mapping[str, Number]] = {"shared": SHARED, "tol": RELATIVE, "max_iter": ITERATIONS}
-    saved = Fuser.saved | {"fit_": GroupFit, "before_": np.ndarray, "space_": FeatureSpace}
-    fit_: GroupFit
-    before_: np.ndarray
-    covariates_: RatingNumbers | None = None
-    _x: np.ndarray
-    _data: GroupData
 
-    def __init__(
-        self,
-        *,
-        reference_kind: str | None = None,
-        shared: float | None = None,
-        estimate: EstimateScale | None = None,
-        tol: float = TOLERANCE,
-        max_iter: int = MAX_ITERATIONS,
-    ) -> None:
-        self.reference_kind = reference_kind
-        self.shared = shared
-        self.estimate = estimate
-        self.tol = tol
-        self.max_iter = max_iter
+    reference_kind: str | None = None
+    shared: float | None = None
+    estimate: EstimateScale | None = None
+    tol: float = TOLERANCE
+    max_iter: int = MAX_ITERATIONS
 
     # ---- fitting
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -31,27 +31,9 @@ from unisono.tables.item_table import ItemTable
 from unisono.tables.ratings import Ratings
 
 
-class Joint(Fuser):
-    """F_k, b_k and the noise of every annotator, jointly over dimensions, with an optional predictor.
+class LearnedJoint(Fuser):
+    """What a fit of the joint model has learned."""
 
-    `inference="bayes"`, the default, keeps annotators near "answers the truth"; `inference="ml"` is the paper's EM.
-    `estimate="matched"`, the default of `bayes`, has the scale of a panel of `panel` annotators; "posterior" is the
-    posterior mean. `censored`: where answers are kinds, one at an end of the scale says "half a step
-    inside, or beyond"; False reads all as numbers. `slips`: where the ratings say so, judgements and items differ in
-    precision; False takes all errors of an annotator for equally large.
-    `gold_anyway`: known truths that run against the ratings, or are in another unit, are obeyed instead of refused.
-    `interval="absolute"`, the default, allows for the level of all items, which annotators' biases leave open;
-    "relative" does not. `paper=True` follows the paper to the letter: one common unit, no intercept, variances from the
-    previous iteration.
-    """
-
-    kind: ClassVar[str] = "joint"
-    numbers: ClassVar[Mapping[str, Number]] = {
-        "panel": Number("give a number of annotators above 0", with_least=False, others=(np.inf,)),
-        "tol": TOLERANCE,
-        "max_iter": ITERATIONS,
-        "variance_floor": Number("give a variance from 0 on"),
-    }
     saved = Fuser.saved | {
         "params_": ItemParams,
         "theta_var_": np.ndarray,
@@ -74,44 +56,47 @@ class Joint(Fuser):
     _level: SharedError | None
     _known: np.ndarray | None
 
-    def __init__(
-        self,
-        *,
-        transform: Transform | None = None,
-        bias: bool = True,
-        noise: Noise | None = None,
-        latent: Latent = "full",
-        anchor: Anchor = "average",
-        inference: Inference = "bayes",
-        estimate: EstimateScale | None = None,
-        panel: float = PANEL,
-        tol: float | None = None,
-        max_iter: int | None = None,
-        variance_floor: float = item_preparation.VARIANCE_FLOOR,
-        paper: bool = False,
-        priors: dict[str, Any] | None = None,
-        censored: bool = True,
-        slips: bool = True,
-        gold_anyway: bool = False,
-        interval: IntervalKind = "absolute",
-    ) -> None:
-        self.transform = transform
-        self.bias = bias
-        self.noise = noise
-        self.latent = latent
-        self.anchor = anchor
-        self.inference = inference
-        self.estimate = estimate
-        self.panel = panel
-        self.tol = tol
-        self.max_iter = max_iter
-        self.variance_floor = variance_floor
-        self.paper = paper
-        self.priors = priors
-        self.censored = censored
-        self.slips = slips
-        self.gold_anyway = gold_anyway
-        self.interval = interval
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class Joint(LearnedJoint):
+    """F_k, b_k and the noise of every annotator, jointly over dimensions, with an optional predictor.
+
+    `inference="bayes"`, the default, keeps annotators near "answers the truth"; `inference="ml"` is the paper's EM.
+    `estimate="matched"`, the default of `bayes`, has the scale of a panel of `panel` annotators; "posterior" is the
+    posterior mean. `censored`: where answers are kinds, one at an end of the scale says "half a step
+    inside, or beyond"; False reads all as numbers. `slips`: where the ratings say so, judgements and items differ in
+    precision; False takes all errors of an annotator for equally large.
+    `gold_anyway`: known truths that run against the ratings, or are in another unit, are obeyed instead of refused.
+    `interval="absolute"`, the default, allows for the level of all items, which annotators' biases leave open;
+    "relative" does not. `paper=True` follows the paper to the letter: one common unit, no intercept, variances from the
+    previous iteration.
+    """
+
+    kind: ClassVar[str] = "joint"
+    numbers: ClassVar[Mapping[str, Number]] = {
+        "panel": Number("give a number of annotators above 0", with_least=False, others=(np.inf,)),
+        "tol": TOLERANCE,
+        "max_iter": ITERATIONS,
+        "variance_floor": Number("give a variance from 0 on"),
+    }
+
+    transform: Transform | None = None
+    bias: bool = True
+    noise: Noise | None = None
+    latent: Latent = "full"
+    anchor: Anchor = "average"
+    inference: Inference = "bayes"
+    estimate: EstimateScale | None = None
+    panel: float = PANEL
+    tol: float | None = None
+    max_iter: int | None = None
+    variance_floor: float = item_preparation.VARIANCE_FLOOR
+    paper: bool = False
+    priors: dict[str, Any] | None = None
+    censored: bool = True
+    slips: bool = True
+    gold_anyway: bool = False
+    interval: IntervalKind = "absolute"
 
     # ---- fitting
 

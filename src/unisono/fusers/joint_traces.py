@@ -6,6 +6,7 @@ Features and gold change what can be known: features may show the common delay, 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -27,6 +28,7 @@ DELAYS = "delays"  # the phase of a fit that searches for them
 LEAST_GOLD = 10  # convention: frames of every dimension that have to be known
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class Joint(trace_fuser.SeriesFuser):
     """Gains, delays, biases and noise of every annotator, jointly over dimensions.
 
@@ -47,30 +49,15 @@ class Joint(trace_fuser.SeriesFuser):
         "max_iter": ITERATIONS,
         "jobs": JOBS,
     }
-    window_: float | None
-
-    def __init__(
-        self,
-        *,
-        window: float | None = None,
-        lag: float | None = None,
-        memory: float | None = None,
-        features_drive: bool = False,
-        shared: float | None = None,
-        tol: float | None = None,
-        max_iter: int | None = None,
-        jobs: int = 1,
-        gold_anyway: bool = False,
-    ) -> None:
-        self.window = window
-        self.lag = lag
-        self.memory = memory
-        self.features_drive = features_drive
-        self.shared = shared
-        self.tol = tol
-        self.max_iter = max_iter
-        self.jobs = jobs
-        self.gold_anyway = gold_anyway
+    window: float | None = None
+    lag: float | None = None
+    memory: float | None = None
+    features_drive: bool = False
+    shared: float | None = None
+    tol: float | None = None
+    max_iter: int | None = None
+    jobs: int = 1
+    gold_anyway: bool = False
 
     # ---- sense
 

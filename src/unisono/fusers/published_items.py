@@ -114,9 +114,7 @@ class Published(baseline_items.Described):
         return self.on_scale(*self._truths(blank)[:2], features)
 
     def _score(self, ratings: Ratings, features: ItemTable | None) -> float:
-        numbers = (~np.isnan(ratings.value)).sum(axis=0)
-        density = self._truths(self._answers(ratings, features))[2]
-        return (density - float(numbers @ np.log(self.scaling_.scale))) / max(int(numbers.sum()), 1)
+        return self.per_number(self._truths(self._answers(ratings, features))[2], ratings)
 
     def predict_ratings(self, ratings: Ratings) -> Predictive:
         self.require_fitted()

@@ -8,6 +8,7 @@ start by the log-likelihood; `un.cross_validate` chooses both on validation reco
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -39,7 +40,15 @@ class Climbed(NamedTuple):
     trace: EmTrace
 
 
-class PaperJoint(SeriesFuser):
+class LearnedJoint(SeriesFuser):
+    """What the published model settles before a fit."""
+
+    width_: int | None
+    report_: tuple[HeldOutError, ...]
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class PaperJoint(LearnedJoint):
     """All dimensions together. `width` is the number of frames a filter sees; None chooses from 5, 10, 20 and 50."""
 
     kind: ClassVar[str] = "series-paper-joint"
@@ -53,27 +62,14 @@ class PaperJoint(SeriesFuser):
         "jobs": JOBS,
     }
     standardise_features = False
-    width_: int | None
-    report_: tuple[HeldOutError, ...]
 
-    def __init__(
-        self,
-        *,
-        width: int | None = None,
-        restarts: int = 20,
-        tol: float = 0.005,
-        max_iter: int = 100,
-        variance_floor: float = 1e-6,
-        seed: int = 0,
-        jobs: int = 1,
-    ) -> None:
-        self.width = width
-        self.restarts = restarts
-        self.tol = tol
-        self.max_iter = max_iter
-        self.variance_floor = variance_floor
-        self.seed = seed
-        self.jobs = jobs
+    width: int | None = None
+    restarts: int = 20
+    tol: float = 0.005
+    max_iter: int = 100
+    variance_floor: float = 1e-6
+    seed: int = 0
+    jobs: int = 1
 
     @property
     def labels_can_switch(self) -> bool:  # type: ignore[override]

@@ -150,9 +150,8 @@ class SeriesFuser(WorksOnParts, Fuser):
 
     def _score(self, ratings: Ratings, features: ItemTable | None) -> float:
         data, models = self._known(ratings, features)
-        numbers = (~np.isnan(ratings.value)).sum(axis=0)
         total = sum(log_density(model, _of(data, part)) for part, model in zip(self.parts_, models, strict=True))
-        return float((total - numbers @ np.log(self.scaling_.scale)) / max(numbers.sum(), 1))
+        return self.per_number(total, ratings)
 
     def predict_ratings(self, ratings: Ratings) -> item_estimates.Predictive:
         """(S, D) what the annotators of these traces are expected to answer at every frame; values are not read."""
