@@ -33,12 +33,11 @@ EXPLAINED = (
 @tables.category_option
 @option(
     RESULT,
-    "--trials",
-    type=tables.TablePath(),
-    metavar="FILE",
-    help="How long answers took: item, annotator, position, response_seconds.  [default: trials.csv beside RATINGS]",
+    "--trials FILE",
+    "How long answers took: item, annotator, position, response_seconds.  [default: trials.csv beside RATINGS]",
+    tables.TablePath(),
 )
-@option(RESULT, "--strict", is_flag=True, help="Exit with code 1 if anything deserves a look.")
+@option(RESULT, "--strict", "Exit with code 1 if anything deserves a look.", is_flag=True)
 @tables.json_option
 @click.pass_context
 def check_command(
@@ -144,26 +143,24 @@ WORST = 10  # annotators shown, those with the largest misfit first
 @tables.reading_options
 @option(
     QUESTION,
-    "--bootstrap",
-    "draws",
-    type=click.IntRange(min=0),
+    "--bootstrap N",
+    "Bootstrap draws for the confidence intervals; 0 for none.",
+    click.IntRange(min=0),
+    name="draws",
     default=1000,
-    metavar="N",
-    help="Bootstrap draws for the confidence intervals; 0 for none.",
 )
-@option(QUESTION, "--level", type=LEVEL, default=0.95, help="Confidence level.")
+@option(QUESTION, "--level", "Confidence level.", LEVEL, default=0.95)
 @option(
     QUESTION,
     "--these-annotators",
+    "Intervals for other items and these very annotators.  [default: annotators are random effects too]",
     is_flag=True,
-    help="Intervals for other items and these very annotators.  [default: annotators are random effects too]",
 )
 @option(
     QUESTION,
-    "--fit",
-    type=FOLDER,
-    metavar="DIR",
-    help="A saved fusion of these ratings, whose estimate's reliability is told.  [default: of the mean]",
+    "--fit DIR",
+    "A saved fusion of these ratings, whose estimate's reliability is told.  [default: of the mean]",
+    FOLDER,
 )
 @takes("--set", *DRAWS, title=QUESTION)
 @tables.out_option

@@ -21,10 +21,8 @@ TRIED = range(8500, 8510)
 
 
 @command("app")
-@option(
-    "Options", "--port", type=click.IntRange(1, 65535), help="Port to listen on.  [default: the first free of 8500 on]"
-)
-@option("Options", "--no-browser", is_flag=True, help="Print the address, and open no browser.")
+@option("Options", "--port", "Port to listen on.  [default: the first free of 8500 on]", click.IntRange(1, 65535))
+@option("Options", "--no-browser", "Print the address, and open no browser.", is_flag=True)
 def app_command(port: int | None, no_browser: bool) -> None:
     """Open a page on this machine: drop a table of ratings, see how it is understood, press a button, read the report.
 

@@ -3,21 +3,14 @@
 from __future__ import annotations
 
 import csv
+import functools
 import sys
 from pathlib import Path
 
 import click
 
-from unisono.cli.collect_reports import (
-    choose_next,
-    chooses,
-    quality_of_study,
-    show,
-    show_estimate,
-    show_quality,
-    write_pay,
-)
-from unisono.cli.option_groups import NEW_FILE, NEW_FOLDER, takes
+from unisono.cli import collect_reports
+from unisono.cli.option_groups import NEW_FILE, NEW_FOLDER, option, takes
 from unisono.cli.setting_table import PAYING
 from unisono.cli.table_options import open_to_read
 from unisono.cli.terminal import print_json
@@ -30,18 +23,16 @@ except ModuleNotFoundError as missing:
     raise click.UsageError(f"This needs one more package, {missing.name}: pip install 'unisono[collect]'.") from None
 
 
+_option = functools.partial(option, "Options")
 _folder = click.argument("folder", metavar="DIR", type=NEW_FOLDER)
-_database = click.option(
-    "--database",
-    metavar="URL",
+_database = _option(
+    "--database URL",
+    "PostgreSQL address; without it, the file collect.db in DIR. [env: UNISONO_DATABASE]",
     envvar="UNISONO_DATABASE",
-    help="PostgreSQL address; without it, the file collect.db in DIR. [env: UNISONO_DATABASE]",
 )
-_json = click.option("--json", "as_json", is_flag=True, help="All figures, for machines.")
-_links_begin = click.option(
-    "--public-url", metavar="URL", default="http://127.0.0.1:8400", show_default=True, help="Start of the links."
-)
-_port = click.option("--port", default=8400, show_default=True, type=click.IntRange(1, 65535))
+_json = _option("--json", "All figures, for machines.", name="as_json", is_flag=True)
+_links_begin = _option("--public-url URL", "Start of the links.", default="http://127.0.0.1:8400")
+_port = _option("--port", "", click.IntRange(1, 65535), default=8400)
 
 
 @click.group(name="collect")
@@ -57,13 +48,11 @@ def command() -> None:
 
 @command.command()
 @_folder
-@click.option(
-    "--template",
-    type=click.Choice(list(STARTERS)),
-    metavar="NAME",
+@_option(
+    "--template NAME",
+    "; ".join(f"{name}: {line}" for name, line in STARTERS.items()) + ".",
+    click.Choice(list(STARTERS)),
     default="saturation-brightness-images",
-    show_default=True,
-    help="; ".join(f"{name}: {line}" for name, line in STARTERS.items()) + ".",
 )
 def new(folder: Path, template: str) -> None:
     """Write a study to start from into DIR."""
@@ -73,7 +62,7 @@ def new(folder: Path, template: str) -> None:
 
 
 @command.command()
-@click.option("--language", type=click.Choice(INCLUDED), default="en", show_default=True, help="An included language.")
+@_option("--language", "An included language.", click.Choice(INCLUDED), default="en")
 def sentences(language: str) -> None:
     """Print every sentence that raters read, to translate: save it as lang.toml in the folder of a study."""
     from unisono.collect.languages.sentences import language_file
@@ -83,18 +72,18 @@ def sentences(language: str) -> None:
 
 @command.command()
 @_folder
-@click.option(
-    "--seconds-per-answer", type=click.FloatRange(0), default=5.0, show_default=True, help="For one scale of one item."
+@_option("--seconds-per-answer", "For one scale of one item.", click.FloatRange(0), default=5.0)
+@_option(
+    "--pay-per-hour", "What a rater is paid; tells the cost.", click.FloatRange(0), default=0.0, show_default=False
 )
-@click.option("--pay-per-hour", type=click.FloatRange(0), default=0.0, help="What a rater is paid; tells the cost.")
 @_json
 def check(folder: Path, seconds_per_answer: float, pay_per_hour: float, as_json: bool) -> None:
     """Check the study in DIR: mistakes, items, files that are none, sentences still in English, minutes, cost."""
     from unisono.collect.studies import open_folder
     from unisono.collect.studies.estimate import estimate
 
-    found = estimate(open_folder(folder), seconds_per_answer, pay_per_hour)._asdict()
-    (print_json if as_json else show_estimate)(found)
+    found = estimate(open_folder(folder), seconds_per_answer, pay_per_hour)
+    (print_json if as_json else collect_reports.show_estimate)(found)
 
 
 @command.command()
@@ -111,22 +100,17 @@ def preview(folder: Path, port: int) -> None:
 
 @command.command()
 @click.argument("folders", metavar="DIR...", nargs=-1, required=True, type=NEW_FOLDER)
-@click.option(
-    "--database",
-    "databases",
-    metavar="URL",
+@_option(
+    "--database URL",
+    "PostgreSQL address, one per DIR; without it, the file collect.db in DIR. [env: UNISONO_DATABASE]",
+    name="databases",
     multiple=True,
     envvar="UNISONO_DATABASE",
-    help="PostgreSQL address, one per DIR; without it, the file collect.db in DIR. [env: UNISONO_DATABASE]",
 )
-@click.option(
-    "--host", default="127.0.0.1", show_default=True, help="Address to listen on; the default is this machine."
-)
+@_option("--host", "Address to listen on; the default is this machine.", default="127.0.0.1")
 @_port
-@click.option(
-    "--public-url", metavar="URL", default="", help="How raters reach it, when a reverse proxy stands before it."
-)
-@click.option("--proxies", metavar="ADDRESSES", default="", help="Reverse proxies to believe, such as 127.0.0.1.")
+@_option("--public-url URL", "How raters reach it, when a reverse proxy stands before it.", default="")
+@_option("--proxies ADDRESSES", "Reverse proxies to believe, such as 127.0.0.1.", default="")
 def serve(
     folders: tuple[Path, ...], databases: tuple[str, ...], host: str, port: int, public_url: str, proxies: str
 ) -> None:
@@ -146,8 +130,8 @@ def serve(
 @_folder
 @_database
 @click.argument("names", nargs=-1)
-@click.option("--count", type=click.IntRange(1, 10_000), help="So many links, without names.")
-@click.option("--from", "source", type=NEW_FILE, help="A CSV file whose column `name` has the names.")
+@_option("--count", "So many links, without names.", click.IntRange(1, 10_000))
+@_option("--from", "A CSV file whose column `name` has the names.", NEW_FILE, name="source")
 @_links_begin
 def invite(
     folder: Path, database: str | None, names: tuple[str, ...], count: int | None, source: Path | None, public_url: str
@@ -171,8 +155,8 @@ def invite(
 @command.command()
 @_folder
 @click.argument("ids", nargs=-1)
-@click.option("--from", "source", type=NEW_FILE, help="A CSV file whose column `id` has the ids.")
-@click.option("--key", is_flag=True, help="Print the key that a platform signs ids with, and nothing else.")
+@_option("--from", "A CSV file whose column `id` has the ids.", NEW_FILE, name="source")
+@_option("--key", "Print the key that a platform signs ids with, and nothing else.", is_flag=True)
 @_links_begin
 def links(folder: Path, ids: tuple[str, ...], source: Path | None, key: bool, public_url: str) -> None:
     """Print the address for the platform that raters come from; with ids, signed links as `id,link` lines."""
@@ -195,7 +179,7 @@ def links(folder: Path, ids: tuple[str, ...], source: Path | None, key: bool, pu
 @command.command()
 @_folder
 @_database
-@click.option("--out", type=NEW_FOLDER, help="Where to write.  [default: DIR/export]")
+@_option("--out", "Where to write.  [default: DIR/export]", NEW_FOLDER)
 def export(folder: Path, database: str | None, out: Path | None) -> None:
     """Write ratings, truth, features, raters and the complete log as files."""
     from unisono.collect.export.write import export_study
@@ -215,19 +199,13 @@ def status(folder: Path, database: str | None, as_json: bool) -> None:
 
     study, store = open_to_read(folder, database)
     found = store.read(lambda connection: summary(connection, study))
-    (print_json if as_json else show)(found)
+    (print_json if as_json else collect_reports.show)(found)
 
 
 @command.command()
 @_folder
 @_database
-@click.option(
-    "--target",
-    type=click.FloatRange(0, 1, max_open=True),
-    default=0.9,
-    show_default=True,
-    help="Correlation with the truth to reach.",
-)
+@_option("--target", "Correlation with the truth to reach.", click.FloatRange(0, 1, max_open=True), default=0.9)
 @_json
 def quality(folder: Path, database: str | None, target: float, as_json: bool) -> None:
     """Show what the ratings are worth so far: agreement, ratings still needed, raters to look at, the truth.
@@ -236,26 +214,26 @@ def quality(folder: Path, database: str | None, target: float, as_json: bool) ->
     and shown; a server does so by itself as answers come in.
     """
     study, store = open_to_read(folder, database)
-    found = quality_of_study(study, store, target)
+    found = collect_reports.quality_of_study(study, store, target)
     store.close()
-    chosen = choose_next(study, database or study.database_url) if chooses(study) else None
-    show_quality(found, chosen, as_json)
+    chosen = (
+        collect_reports.choose_next(study, database or study.database_url) if collect_reports.chooses(study) else None
+    )
+    collect_reports.show_quality(found, chosen, as_json)
 
 
 @command.command()
 @_folder
 @_database
-@click.option("--out", type=NEW_FOLDER, help="Where to write.  [default: DIR/pay]")
-@click.option("--max-failed", type=click.IntRange(0), help="Reject who failed more attention checks than this.")
-@click.option(
-    "--min-seconds",
-    type=click.FloatRange(0),
-    help="Reject whose confirmed seconds per item or trace (median) are below this.",
+@_option("--out", "Where to write.  [default: DIR/pay]", NEW_FOLDER)
+@_option("--max-failed", "Reject who failed more attention checks than this.", click.IntRange(0))
+@_option(
+    "--min-seconds", "Reject whose confirmed seconds per item or trace (median) are below this.", click.FloatRange(0)
 )
-@click.option("--annotators", type=NEW_FILE, help="annotators_overall.csv of `unisono fuse`: reject likely spammers.")
+@_option("--annotators", "annotators_overall.csv of `unisono fuse`: reject likely spammers.", NEW_FILE)
 @takes("--set", *PAYING, title="Options")
-@click.option("--bonus", type=click.FloatRange(0), default=0.0, help="A bonus for everybody who is approved ...")
-@click.option("--bonus-error", type=click.FloatRange(0), help="... and within so many percent of the references.")
+@_option("--bonus", "A bonus for everybody who is approved ...", click.FloatRange(0), default=0.0, show_default=False)
+@_option("--bonus-error", "... and within so many percent of the references.", click.FloatRange(0))
 def pay(
     folder: Path,
     database: str | None,
@@ -275,7 +253,7 @@ def pay(
 
     study, store = open_to_read(folder, database)
     rules = Rules(max_failed, min_seconds, max_spammer, Limits(max_broken, min_confirmed), bonus, bonus_error)
-    write_pay(study, store, out or folder / "pay", rules, annotators)
+    collect_reports.write_pay(study, store, out or folder / "pay", rules, annotators)
 
 
 def _words_in(path: Path, column: str) -> list[str]:

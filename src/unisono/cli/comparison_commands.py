@@ -29,7 +29,7 @@ HEAD = ["model", "log density", "s.e.", "RMSE", "s.e.", "90 % cover", "agreement
 @tables.ratings_if_any
 @tables.comparisons_option
 @tables.reading_options
-@option(QUESTION, "--reference", type=tables.TablePath(), metavar="FILE", help="Known truth: item, then dimensions.")
+@option(QUESTION, "--reference FILE", "Known truth: item, then dimensions.", tables.TablePath())
 @tables.features_option
 @tables.models_option("all")
 @takes("--set", *SPLITTING, *COPIES, *ENGINE)
@@ -113,14 +113,7 @@ METRICS = {"ccc": "CCC", "pearson": "Pearson"}
 @command("cross-validate")
 @tables.ratings_argument
 @tables.reading_options
-@option(
-    QUESTION,
-    "--reference",
-    type=tables.TablePath(),
-    metavar="FILE",
-    required=True,
-    help="Known truth: item, dimensions.",
-)
+@option(QUESTION, "--reference FILE", "Known truth: item, dimensions.", tables.TablePath(), required=True)
 @tables.features_option
 @tables.models_option("paper-joint,paper-independent,auto,auto+gold,mean", suffix="+gold")
 @takes("--set", *SPLITTING, *SELECTION, *ENGINE)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from unisono.cli.model_options import covariate_option, kind_option
-from unisono.cli.option_groups import FOLDER, NEW_FOLDER, QUESTION, RESULT, command, option, takes
+from unisono.cli.option_groups import FOLDER, NEW_FOLDER, QUESTION, RESULT, by_name, command, option, takes
 from unisono.cli.setting_table import BOARD, DRAWN, FROM_ONE, JUDGING, WHO
 from unisono.cli.table_options import TablePath, json_option, ratings_argument, reading_options
 from unisono.cli.terminal import estimation_progress, number, print_json, print_table, say, tell
@@ -20,20 +21,7 @@ if TYPE_CHECKING:
     from unisono.evaluate.leaderboard_results import Leaderboard
 
 
-def named_numbers(ctx: click.Context, param: click.Parameter, given: tuple[str, ...]) -> dict[str, float] | None:
-    """NAME=NUMBER pairs as a mapping; None when there are none."""
-    found: dict[str, float] = {}
-    for text in given:
-        name, mark, number = text.rpartition("=")
-        try:
-            found[name.strip()] = float(number)
-        except ValueError:
-            mark = ""
-        if not mark:
-            raise click.BadParameter(f"'{text}' is not NAME=NUMBER.", ctx, param)
-    return found or None
-
-
+named_numbers = functools.partial(by_name, read=float)
 SHOWN = 10  # items named
 PANEL = ("leniency", "gain", "shared_error", "share", "effective")
 MEANINGS = (
@@ -48,29 +36,20 @@ TARGET = 0.9  # correlation of estimate and truth that is reckoned enough
 @reading_options
 @kind_option
 @covariate_option
-@option(QUESTION, "--by", metavar="COLUMN", help="Column that names the system of an item: means of systems, and ties.")
-@option(QUESTION, "--prompt", metavar="COLUMN", help="Column that names the prompt of an item, to pair systems.")
-@option(
-    QUESTION, "--items", type=TablePath(), metavar="FILE", help="Table with these columns, if RATINGS has them not."
-)
+@option(QUESTION, "--by COLUMN", "Column that names the system of an item: means of systems, and ties.")
+@option(QUESTION, "--prompt COLUMN", "Column that names the prompt of an item, to pair systems.")
+@option(QUESTION, "--items FILE", "Table with these columns, if RATINGS has them not.", TablePath())
 @takes("--set", *WHO, *JUDGING)
 @option(
     RESULT,
-    "--fail-under",
-    metavar="FIGURE=NUMBER",
+    "--fail-under FIGURE=NUMBER",
+    "Exit with code 1 if this column of judges.csv is lower anywhere: correlation=.5. Repeatable.",
     multiple=True,
     callback=named_numbers,
-    help="Exit with code 1 if this column of judges.csv is lower anywhere: correlation=.5. Repeatable.",
 )
-@option(RESULT, "--strict", is_flag=True, help="Exit with code 1 if a judge is useless or harmful, or has changed.")
-@option(
-    QUESTION,
-    "--earlier",
-    type=TablePath(),
-    metavar="FILE",
-    help="An earlier judges.csv: whose correlation has changed?",
-)
-@option(RESULT, "--out", type=NEW_FOLDER, metavar="DIR", help="Folder for the tables.")
+@option(RESULT, "--strict", "Exit with code 1 if a judge is useless or harmful, or has changed.", is_flag=True)
+@option(QUESTION, "--earlier FILE", "An earlier judges.csv: whose correlation has changed?", TablePath())
+@option(RESULT, "--out DIR", "Folder for the tables.", NEW_FOLDER)
 @json_option
 @click.pass_context
 def judges_command(
@@ -147,8 +126,8 @@ NO_PLAN = "how many ratings would be enough there cannot be told from these."
 
 @command("plan")
 @click.argument("fit", type=FOLDER)
-@option(QUESTION, "--most", type=FROM_ONE, default=20, help="Ratings per item, or annotators per recording, at most.")
-@option(QUESTION, "--target", type=click.FloatRange(0, 1), default=TARGET, help="Correlation with the truth to reach.")
+@option(QUESTION, "--most", "Ratings per item, or annotators per recording, at most.", FROM_ONE, default=20)
+@option(QUESTION, "--target", "Correlation with the truth to reach.", click.FloatRange(0, 1), default=TARGET)
 @takes("--set", *DRAWN, title=QUESTION)
 @json_option
 def plan_command(fit: Path, most: int, target: float, as_json: bool, **settings: Any) -> None:
@@ -208,8 +187,8 @@ TRACE_UNITS = (
 
 @command("next")
 @click.argument("fit", type=FOLDER)
-@option(QUESTION, "--count", type=FROM_ONE, default=10, help="Items and annotators shown.")
-@option(QUESTION, "--pairs", type=FROM_ONE, metavar="N", help="Of comparisons: so many pairs.")
+@option(QUESTION, "--count", "Items and annotators shown.", FROM_ONE, default=10)
+@option(QUESTION, "--pairs N", "Of comparisons: so many pairs.", FROM_ONE)
 @json_option
 def next_command(fit: Path, count: int, pairs: int | None, as_json: bool) -> None:
     """Say which items to rate next, and whose ratings tell most.
@@ -254,32 +233,26 @@ def next_command(fit: Path, count: int, pairs: int | None, as_json: bool) -> Non
 @ratings_argument
 @reading_options
 @kind_option
-@option(
-    QUESTION, "--by", metavar="COLUMN", help="Column that names the system of a row.  [default: comparisons of systems]"
-)
-@option(QUESTION, "--prompt", metavar="COLUMN", help="Column that names what systems were asked, to pair them.")
-@option(
-    QUESTION, "--items", type=TablePath(), metavar="FILE", help="Table with these columns, if RATINGS has them not."
-)
+@option(QUESTION, "--by COLUMN", "Column that names the system of a row.  [default: comparisons of systems]")
+@option(QUESTION, "--prompt COLUMN", "Column that names what systems were asked, to pair them.")
+@option(QUESTION, "--items FILE", "Table with these columns, if RATINGS has them not.", TablePath())
 @option(
     QUESTION,
-    "--weight",
-    "weights",
-    metavar="NAME=NUMBER",
+    "--weight NAME=NUMBER",
+    "Weight of a dimension in the overall mean. Repeatable.  [default: no overall mean]",
+    name="weights",
     multiple=True,
     callback=named_numbers,
-    help="Weight of a dimension in the overall mean. Repeatable.  [default: no overall mean]",
 )
 @option(
     QUESTION,
-    "--these",
+    "--these WORD,...",
+    "prompts, people: intervals for these very ones.  [default: for others of the kind]",
     default="",
-    metavar="WORD,...",
-    help="prompts, people: intervals for these very ones.  [default: for others of the kind]",
 )
 @takes("--set", *WHO[:2], *BOARD)
-@option(RESULT, "--strict", is_flag=True, help="Exit with code 1 if systems are confounded with annotators or prompts.")
-@option(RESULT, "--out", type=NEW_FOLDER, metavar="DIR", help="Folder for the tables.")
+@option(RESULT, "--strict", "Exit with code 1 if systems are confounded with annotators or prompts.", is_flag=True)
+@option(RESULT, "--out DIR", "Folder for the tables.", NEW_FOLDER)
 @json_option
 @click.pass_context
 def leaderboard_command(

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from unisono.cli.option_groups import NEW_FILE, RESULT, TABLE, command, option, takes
+from unisono.cli.option_groups import NEW_FILE, RESULT, TABLE, command, option, pairs, takes
 from unisono.cli.setting_table import IMPORTING, POSITIVE
-from unisono.cli.table_options import TablePath, name_and_source
+from unisono.cli.table_options import TablePath
 from unisono.cli.terminal import say, task_progress, tell
 from unisono.errors import DataError, in_shell
 from unisono.tables.labels import counted
@@ -30,29 +30,21 @@ def _list_kinds(ctx: click.Context, param: click.Parameter, wanted: bool) -> Non
     ctx.exit()
 
 
-_OUT = option(RESULT, "-o", "--out", type=NEW_FILE, metavar="FILE", help="CSV file to write.")
+_OUT = option(RESULT, "-o, --out FILE", "CSV file to write.", NEW_FILE)
 
 
 @command("import")
 @click.argument("tool", metavar="KIND")
 @click.argument("files", type=TablePath(), nargs=-1, required=True, metavar="FILE...")
-@option(TABLE, "--item", metavar="PATH", help="Column or path that names the item; several between commas.")
-@option(TABLE, "--annotator", metavar="PATH", help="Column or path that names the annotator.")
-@option(
-    TABLE,
-    "--dim",
-    "dims",
-    metavar="NAME[=SOURCE]",
-    multiple=True,
-    callback=name_and_source,
-    help="Dimension to take. Repeatable.",
-)
-@option(TABLE, "--time", metavar="PATH", help="json: where its time is; makes traces.")
-@option(TABLE, "--names", metavar="TEMPLATE", help="What paths of files say, as in '{dimension}/{item}.csv'.")
+@option(TABLE, "--item PATH", "Column or path that names the item; several between commas.")
+@option(TABLE, "--annotator PATH", "Column or path that names the annotator.")
+@option(TABLE, "--dim NAME[=SOURCE]", "Dimension to take. Repeatable.", name="dims", multiple=True, callback=pairs)
+@option(TABLE, "--time PATH", "json: where its time is; makes traces.")
+@option(TABLE, "--names TEMPLATE", "What paths of files say, as in '{dimension}/{item}.csv'.")
 @takes("--read", *IMPORTING, title=TABLE)
-@option(RESULT, "--dropped", type=NEW_FILE, metavar="FILE", help="CSV of what was left out.")
+@option(RESULT, "--dropped FILE", "CSV of what was left out.", NEW_FILE)
 @_OUT
-@option(RESULT, "--list", is_flag=True, is_eager=True, expose_value=False, callback=_list_kinds, help="Name all kinds.")
+@option(RESULT, "--list", "Name all kinds.", is_flag=True, is_eager=True, expose_value=False, callback=_list_kinds)
 @click.pass_context
 def import_command(
     ctx: click.Context,
@@ -118,15 +110,13 @@ EXPORT_KINDS = ("label-studio", "inspect", "crowd-kit", "nova", "elan")
 @command("export")
 @click.argument("kind", type=click.Choice(EXPORT_KINDS))
 @click.argument("fused", type=click.Path(exists=True, path_type=Path), metavar="DIR")
-@click.option(
-    "-o", "--out", type=click.Path(path_type=Path), required=True, metavar="PATH", help="File or folder to write."
+@option("Options", "-o, --out PATH", "File or folder to write.", click.Path(path_type=Path), required=True)
+@option("Options", "--dim NAME", "Dimension to export; all by default. Repeatable.", name="dims", multiple=True)
+@option("Options", "--to-name NAME", "label-studio: the object that is rated.  [default: item]")
+@option(
+    "Options", "--as", "label-studio: the control.  [default: number]", click.Choice(("number", "rating")), name="form"
 )
-@click.option("--dim", "dims", metavar="NAME", multiple=True, help="Dimension to export; all by default. Repeatable.")
-@click.option("--to-name", metavar="NAME", help="label-studio: the object that is rated.  [default: item]")
-@click.option(
-    "--as", "form", type=click.Choice(("number", "rating")), help="label-studio: the control.  [default: number]"
-)
-@click.option("--rate", type=POSITIVE, metavar="HZ", help="elan: intervals per second.  [default: 1]")
+@option("Options", "--rate HZ", "elan: intervals per second.  [default: 1]", POSITIVE)
 @click.pass_context
 def export_command(
     ctx: click.Context, /, kind: str, fused: Path, out: Path, dims: tuple[str, ...], **options: Any
@@ -160,20 +150,17 @@ MEDIA = ("text", "image", "audio", "video")
 @command("features")
 @click.argument("kind", type=click.Choice(MEDIA))
 @click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@option(TABLE, "--item", default="item", metavar="COLUMN", help="text: column that names the item.")
-@option(TABLE, "--text", default="text", metavar="COLUMN", help="text: column that holds the text.")
+@option(TABLE, "--item COLUMN", "text: column that names the item.", default="item")
+@option(TABLE, "--text COLUMN", "text: column that holds the text.", default="text")
 @option(
     TABLE,
-    "--rate",
-    type=POSITIVE,
+    "--rate HZ",
+    "audio, video: rows per second; any clock will do, `fuse` brings features onto that of the ratings.",
+    POSITIVE,
     default=4.0,
-    metavar="HZ",
-    help="audio, video: rows per second; any clock will do, `fuse` brings features onto that of the ratings.",
 )
-@option(
-    TABLE, "--window", type=POSITIVE, default=5.0, metavar="SECONDS", help="audio, video: how far back every row looks."
-)
-@option(RESULT, "-o", "--out", required=True, type=NEW_FILE, metavar="FILE", help="CSV to write.")
+@option(TABLE, "--window SECONDS", "audio, video: how far back every row looks.", POSITIVE, default=5.0)
+@option(RESULT, "-o, --out FILE", "CSV to write.", NEW_FILE, required=True)
 def features_command(
     kind: str, files: tuple[Path, ...], item: str, text: str, rate: float, window: float, out: Path
 ) -> None:
@@ -207,25 +194,19 @@ def features_command(
 
 
 def _embedded(files: tuple[Path, ...], item: str, text: str) -> dict[str, Measured]:
-    from unisono.tables.media.media_features import (
-        Measured,
-        embedding_names,
-        item_name,
-        require_embeddings,
-        sentence_embeddings,
-    )
+    from unisono.tables.media import media_features
     from unisono.tables.reading.side_information import read_item_texts
 
-    require_embeddings()
+    media_features.require_embeddings()
     if all(path.suffix.lower() == ".txt" for path in files):
-        texts = {item_name(path, list(files)): path.read_text(encoding="utf-8-sig") for path in files}
+        texts = {media_features.item_name(path, list(files)): path.read_text(encoding="utf-8-sig") for path in files}
     elif len(files) == 1:
         texts = read_item_texts(files[0], item, text)
     else:
         raise click.UsageError("Give .txt files, or one table with a column of texts.")
-    rows = sentence_embeddings(list(texts.values()))
-    names = embedding_names(rows.shape[1])
-    return {name: Measured(names, row) for name, row in zip(texts, rows, strict=True)}
+    rows = media_features.sentence_embeddings(list(texts.values()))
+    names = media_features.embedding_names(rows.shape[1])
+    return {name: media_features.Measured(names, row) for name, row in zip(texts, rows, strict=True)}
 
 
 def _measure(files: tuple[Path, ...], measure: Callable[[Path], Measured]) -> dict[str, Measured]:

@@ -33,26 +33,20 @@ REPORT = "report.json"
 @tables.comparisons_option
 @tables.reading_options
 @tables.category_option
-@option(MODEL, "--model", default="auto", metavar="NAME", help="Model; see the list above.")
+@option(MODEL, "--model NAME", "Model; see the list above.", default="auto")
 @tables.features_option
+@option(MODEL, "--gold FILE", "Items whose truth is known: item, then dimensions.", tables.TablePath())
 @option(
-    MODEL, "--gold", type=tables.TablePath(), metavar="FILE", help="Items whose truth is known: item, then dimensions."
-)
-@option(
-    MODEL,
-    "--start",
-    type=FOLDER,
-    metavar="FIT",
-    help="An earlier fit whose annotators rate again: what it knows of them is taken over.",
+    MODEL, "--start FIT", "An earlier fit whose annotators rate again: what it knows of them is taken over.", FOLDER
 )
 @kind_option
 @covariate_option
 @takes("--set", *MODEL_SETTINGS, *COPIES, *CATEGORIES, *CLUSTER)
 @tables.seed_option
 @engine_options
-@option(RESULT, "--out", type=NEW_FOLDER, metavar="DIR", help="Folder to write.")
-@option(RESULT, "--overwrite", is_flag=True, help="Replace files in DIR that no fusion wrote.")
-@option(RESULT, "--report/--no-report", default=True, help="With --out, write report.html as well.")
+@option(RESULT, "--out DIR", "Folder to write.", NEW_FOLDER)
+@option(RESULT, "--overwrite", "Replace files in DIR that no fusion wrote.", is_flag=True)
+@option(RESULT, "--report/--no-report", "With --out, write report.html as well.", default=True)
 @tables.json_option
 @click.pass_context
 def fuse_command(
@@ -189,10 +183,8 @@ def three_answers(data: dict[str, Any]) -> str:
 @click.argument("fit", type=FOLDER)
 @tables.table_argument("features")
 @tables.item_options
-@option(
-    TABLE, "--ratings", type=tables.TablePath(), metavar="FILE", help="Ratings of these items by annotators of the fit."
-)
-@option(RESULT, "--out", type=NEW_FILE, metavar="FILE", help="CSV file to write.")
+@option(TABLE, "--ratings FILE", "Ratings of these items by annotators of the fit.", tables.TablePath())
+@option(RESULT, "--out FILE", "CSV file to write.", NEW_FILE)
 def predict_command(fit: Path, features: str, reading: dict[str, Any], ratings: str | None, out: Path | None) -> None:
     """Predict the truth of new items (or recordings) from their FEATURES with the model saved in FIT.
 
@@ -225,7 +217,7 @@ def predict_command(fit: Path, features: str, reading: dict[str, Any], ratings: 
 
 @command("report")
 @click.argument("directory", type=FOLDER)
-@click.option("-o", "--out", type=NEW_FILE, metavar="FILE", help="Page to write.")
+@option("Options", "-o, --out FILE", "Page to write.", NEW_FILE)
 def report_command(directory: Path, out: Path | None) -> None:
     """Make the report of a saved fusion again: DIRECTORY is what `unisono fuse --out` wrote.
 

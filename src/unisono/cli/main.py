@@ -64,7 +64,7 @@ GROUPS: dict[str, dict[str, tuple[str, str, str]]] = {
         "reproduce": ("paper_commands", "reproduce_command", "The paper's experiments, and whether its claims hold."),
     },
     "Help": {
-        "settings": ("option_groups", "settings_command", "What --set and --read take, with meaning and default."),
+        "settings": ("option_groups", "settings_command", "What --set and --read take, with meaning and default.")
     },
 }
 COMMANDS = {name: found for group in GROUPS.values() for name, found in group.items()}

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from unisono.cli.option_groups import MODEL, NEW_FOLDER, WORK, option, with_options
+from unisono.cli.option_groups import MODEL, NEW_FOLDER, WORK, by_name, option, with_options
 from unisono.cli.setting_table import FROM_ONE
 from unisono.cli.table_options import TablePath, is_rating_folder
 from unisono.errors import SettingsError
@@ -78,14 +78,12 @@ engine_options = _as_one(
     option(
         WORK,
         "--engine",
-        type=click.Choice(ENGINE_WORDS),
-        help="Who works on shards of items, or on recordings.  [default: serial]",
+        "Who works on shards of items, or on recordings.  [default: serial]",
+        click.Choice(ENGINE_WORDS),
     ),
-    option(WORK, "--workers", type=FROM_ONE, metavar="N", help="Processes.  [default: one per core]"),
-    option(
-        WORK, "--checkpoint", type=NEW_FOLDER, metavar="DIR", help="Keep a fit of shards here every few iterations."
-    ),
-    option(WORK, "--resume", is_flag=True, help="Continue the fit that the checkpoint holds."),
+    option(WORK, "--workers N", "Processes.  [default: one per core]", FROM_ONE),
+    option(WORK, "--checkpoint DIR", "Keep a fit of shards here every few iterations.", NEW_FOLDER),
+    option(WORK, "--resume", "Continue the fit that the checkpoint holds.", is_flag=True),
 )
 
 
@@ -110,35 +108,20 @@ class Jobs(NamedTuple):
 
 
 _ONE_PER_CORE = "Processes at once; -1 for one per core.  [default: 1]"
-jobs_options = _as_one("jobs", Jobs, option(WORK, "--jobs", type=int, metavar="N", help=_ONE_PER_CORE))
-
-
-def _patterns(ctx: click.Context, param: click.Parameter, given: tuple[str, ...]) -> dict[str, str] | None:
-    """KIND=PATTERN,... pairs as a mapping."""
-    found: dict[str, str] = {}
-    for text in given:
-        kind, _, patterns = (part.strip() for part in text.partition("="))
-        if not kind or not patterns:
-            raise click.BadParameter(f"'{text}' is not KIND=PATTERN,..., as in judge='gpt-*,llama*'.", ctx, param)
-        if kind in found:
-            raise click.BadParameter(f"'{kind}' is given twice; put its patterns behind one another.", ctx, param)
-        found[kind] = patterns
-    return found or None
+jobs_options = _as_one("jobs", Jobs, option(WORK, "--jobs N", _ONE_PER_CORE, int))
 
 
 kind_option = option(
     MODEL,
-    "--kind",
-    "kinds",
-    metavar="KIND=PATTERN,...",
+    "--kind KIND=PATTERN,...",
+    "What annotators are, by their names: judge='gpt-*,llama*'. Others are human. Repeatable.",
+    name="kinds",
     multiple=True,
-    callback=_patterns,
-    help="What annotators are, by their names: judge='gpt-*,llama*'. Others are human. Repeatable.",
+    callback=by_name,
 )
 covariate_option = option(
     MODEL,
-    "--covariate",
-    "covariates",
-    metavar="COLUMN,...",
-    help="Columns about single ratings: length, position, a batch; numbers, or few words. Their effects are written.",
+    "--covariate COLUMN,...",
+    "Columns about single ratings: length, position, a batch; numbers, or few words. Their effects are written.",
+    name="covariates",
 )

@@ -51,10 +51,47 @@ class TitledCommand(click.Command):
 command = functools.partial(click.command, cls=TitledCommand)
 
 
-def option(title: str, *declared: str, **attributes: Any) -> Callable[[Any], Any]:
-    """An option under this title; a default that there is, is shown."""
-    attributes.setdefault("show_default", attributes.get("default") not in (None, ""))
-    return click.option(*declared, cls=TitledOption, title=title, **attributes)
+def option(
+    title: str, declared: str, about: str = "", values: Any = None, *, name: str = "", **attributes: Any
+) -> Callable[[Any], Any]:
+    """An option under this title: `-o, --out DIR` declares its flags and what it takes, `name` is the argument's.
+
+    A default that there is, is shown.
+    """
+    flags = [word.rstrip(",") for word in declared.split() if word.startswith("-")]
+    attributes = {"show_default": attributes.get("default") not in (None, "")} | attributes
+    what = declared.rpartition(flags[-1])[2].strip() or None
+    declarations = [*flags, *([name] if name else [])]
+    return click.option(
+        *declarations, cls=TitledOption, title=title, type=values, metavar=what, help=about, **attributes
+    )
+
+
+def pairs(ctx: click.Context, param: click.Parameter, given: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
+    """NAME=VALUE as pairs, the callback of a repeatable option; one that takes NAME[=VALUE] has the name for both."""
+    found = []
+    for text in given:
+        name, _, value = (part.strip() for part in text.partition("="))
+        value = value or (name if "[=" in str(param.metavar) else "")
+        if not name or not value:
+            raise click.BadParameter(f"'{text}' is not {param.metavar}.", ctx, param)
+        found.append((name, value))
+    return tuple(found)
+
+
+def by_name(
+    ctx: click.Context, param: click.Parameter, given: tuple[str, ...], read: Callable[[str], Any] = str
+) -> dict[str, Any] | None:
+    """The same as a mapping, in which no name comes twice; None where nothing was given."""
+    found: dict[str, Any] = {}
+    for name, value in pairs(ctx, param, given):
+        if name in found:
+            raise click.BadParameter(f"'{name}' is given twice.", ctx, param)
+        try:
+            found[name] = read(value)
+        except ValueError:
+            raise click.BadParameter(f"'{name}={value}' is not {param.metavar}.", ctx, param) from None
+    return found or None
 
 
 def with_options(decorated: Any, options: Iterable[Callable[[Any], Any]]) -> Any:
@@ -76,7 +113,7 @@ def takes(flag: str, *settings: Setting, title: str = MODEL, into: str | None = 
             return decorated(*arguments, **given, **found)
 
         about = f"A setting by its name ({_named(settings)}); `unisono settings` lists them. Repeatable."
-        shown = option(title, flag, _key(flag), multiple=True, metavar="NAME=VALUE", help=about)
+        shown = option(title, f"{flag} NAME=VALUE", about, name=_key(flag), multiple=True)
         return with_options(gathered, [shown, *(_hidden(flag, one) for one in settings)])
 
     return decorate

@@ -27,20 +27,19 @@ _SIMULATED = {
 
 @command("simulate")
 @click.argument("kind", type=click.Choice(("items", "series", "comparisons")))
-@option(QUESTION, "--items", type=FROM_ONE, metavar="M", help="Items.  [default: 100]")
-@option(QUESTION, "--recordings", type=FROM_ONE, metavar="M", help="Recordings, of series.  [default: 18]")
-@option(QUESTION, "--annotators", type=FROM_ONE, metavar="K", help="Annotators.  [default: 10; 6 of series; 30]")
-@option(QUESTION, "--dimensions", type=FROM_ONE, metavar="D", help="Dimensions.  [default: 2; 1 of comparisons]")
+@option(QUESTION, "--items M", "Items.  [default: 100]", FROM_ONE)
+@option(QUESTION, "--recordings M", "Recordings, of series.  [default: 18]", FROM_ONE)
+@option(QUESTION, "--annotators K", "Annotators.  [default: 10; 6 of series; 30]", FROM_ONE)
+@option(QUESTION, "--dimensions D", "Dimensions.  [default: 2; 1 of comparisons]", FROM_ONE)
 @option(
     QUESTION,
-    "--missing",
-    type=click.FloatRange(0, 1),
-    metavar="SHARE",
-    help="Share of missing answers, or of frames lost in stretches.  [default: 0]",
+    "--missing SHARE",
+    "Share of missing answers, or of frames lost in stretches.  [default: 0]",
+    click.FloatRange(0, 1),
 )
-@option(QUESTION, "--seed", type=int, metavar="N", help="Seed.  [default: 0]")
+@option(QUESTION, "--seed N", "Seed.  [default: 0]", int)
 @takes("--set", *SIMULATED, *_SIMULATED.values(), title=QUESTION)
-@option(RESULT, "--out", type=NEW_FOLDER, required=True, metavar="DIR", help="Folder to write.")
+@option(RESULT, "--out DIR", "Folder to write.", NEW_FOLDER, required=True)
 @click.pass_context
 def simulate_command(ctx: click.Context, /, kind: str, out: Path, **given: Any) -> None:
     """Draw ratings from the model, with the truth behind them; the defaults are the paper's synthetic experiments.
@@ -98,8 +97,8 @@ def _write(
 @command("datasets")
 @click.argument("action", type=click.Choice(("list", "copy", "fetch")), default="list")
 @click.argument("name", required=False)
-@option(RESULT, "--table", default="ratings", help="copy: which table: ratings, reference or features.")
-@option(RESULT, "-o", "--out", type=NEW_FILE, metavar="FILE", help="copy: file to write.  [default: NAME.csv]")
+@option(RESULT, "--table", "copy: which table: ratings, reference or features.", default="ratings")
+@option(RESULT, "-o, --out FILE", "copy: file to write.  [default: NAME.csv]", NEW_FILE)
 @click.pass_context
 def datasets_command(ctx: click.Context, /, action: str, name: str | None, table: str, out: Path | None) -> None:
     """List data sets, copy bundled ones to try commands on, and fetch those that may not be bundled.
@@ -183,23 +182,22 @@ def _known(ctx: click.Context, param: click.Parameter, name: str) -> str:
 
 @command("reproduce")
 @click.argument("name", default="all", callback=_known, is_eager=True, metavar="[NAME|all]")
-@option(RESULT, "--out", type=NEW_FOLDER, required=True, metavar="DIR", help="Folder to write.")
+@option(RESULT, "--out DIR", "Folder to write.", NEW_FOLDER, required=True)
 @option(
     QUESTION,
     "--quick",
+    "Fewer and smaller data sets: minutes instead of an hour. Claims come out as too small to judge.",
     is_flag=True,
-    help="Fewer and smaller data sets: minutes instead of an hour. Claims come out as too small to judge.",
 )
 @option(
     QUESTION,
-    "--data",
+    "--data [NAME=]DIR",
+    "Tables of your own for an experiment (see docs/reproduction.md). Repeatable.",
     multiple=True,
     callback=_folders,
-    metavar="[NAME=]DIR",
-    help="Tables of your own for an experiment (see docs/reproduction.md). Repeatable.",
 )
 @seed_option
-@option(WORK, "--jobs", type=int, default=-1, metavar="N", help="Processes at once; -1 for one per core.")
+@option(WORK, "--jobs N", "Processes at once; -1 for one per core.", int, default=-1)
 def reproduce_command(name: str, out: Path, quick: bool, data: dict[str, Path], seed: int, jobs: int) -> None:
     """Run the paper's experiments, draw its figures, and say for each of its claims whether it holds here.
 

@@ -23,11 +23,11 @@ OF_CELLS = ("labels", "missing")  # what cells mean
 
 @command("shard")
 @click.argument("table", metavar="TABLE")
-@option(RESULT, "-o", "--out", required=True, type=click.Path(path_type=Path), metavar="DIR", help="Folder to make.")
-@option(TABLE, "--item", metavar="COLUMN", help="Column that names the item.")
-@option(TABLE, "--annotator", metavar="COLUMN", help="Column that names the annotator.")
+@option(RESULT, "-o, --out DIR", "Folder to make.", click.Path(path_type=Path), required=True)
+@option(TABLE, "--item COLUMN", "Column that names the item.")
+@option(TABLE, "--annotator COLUMN", "Column that names the annotator.")
 @dim_option
-@option(WORK, "--rows", type=FROM_ONE, default=1_000_000, metavar="N", help="Judgements in a shard, about.")
+@option(WORK, "--rows N", "Judgements in a shard, about.", FROM_ONE, default=1_000_000)
 @click.option("--labels", type=LABELS, hidden=True)
 @click.option("--missing", hidden=True)
 @json_option

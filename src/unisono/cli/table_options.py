@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from unisono.cli.option_groups import MODEL, NEW_FILE, RESULT, TABLE, WORK, option, takes, with_options
+from unisono.cli.option_groups import MODEL, NEW_FILE, RESULT, TABLE, WORK, by_name, option, takes, with_options
 from unisono.cli.setting_table import LONG_AND_WIDE, READING
 from unisono.errors import InterpretedWarning, LeftOutWarning, taken
 
@@ -85,10 +85,9 @@ ratings_argument = click.argument("ratings", type=RATINGS_TABLE, metavar="RATING
 ratings_if_any = click.argument("ratings", type=RATINGS_TABLE, metavar="RATINGS", required=False)
 comparisons_option = option(
     TABLE,
-    "--comparisons",
-    type=TablePath(lambda path: (path / "comparisons.csv").is_file()),
-    metavar="FILE",
-    help="Comparisons of items: annotator, left, right, and left, tie or right by dimension; or rankings, wins, ...",
+    "--comparisons FILE",
+    "Comparisons of items: annotator, left, right, and left, tie or right by dimension; or rankings, wins, ...",
+    TablePath(lambda path: (path / "comparisons.csv").is_file()),
 )
 
 
@@ -98,12 +97,10 @@ def require_one_table(ctx: click.Context, ratings: str | None, comparisons: str 
         raise click.UsageError("Missing argument 'RATINGS', or --comparisons FILE.", ctx)
 
 
-features_option = option(
-    MODEL, "--features", type=TablePath(), metavar="FILE", help="Features of the items: item, then one column each."
-)
-seed_option = option(WORK, "--seed", type=int, default=0, help="Seed of everything random.")
-out_option = option(RESULT, "--out", type=NEW_FILE, metavar="FILE", help="JSON file to write the result to.")
-json_option = option(RESULT, "--json", "as_json", is_flag=True, help="Print the result as JSON.")
+features_option = option(MODEL, "--features FILE", "Features of the items: item, then one column each.", TablePath())
+seed_option = option(WORK, "--seed", "Seed of everything random.", int, default=0)
+out_option = option(RESULT, "--out FILE", "JSON file to write the result to.", NEW_FILE)
+json_option = option(RESULT, "--json", "Print the result as JSON.", name="as_json", is_flag=True)
 
 
 def models_option(default: str, suffix: str = "") -> Callable[[Any], Any]:
@@ -118,7 +115,7 @@ def models_option(default: str, suffix: str = "") -> Callable[[Any], Any]:
         return found or None
 
     about = f"Models to try.  [default: {default}]"
-    return option(MODEL, "--models", metavar="NAME,NAME,...", callback=names, help=about)
+    return option(MODEL, "--models NAME,NAME,...", about, callback=names)
 
 
 def reading_options(decorated: Any) -> Any:
@@ -159,27 +156,6 @@ def _gathered(decorated: Any, options: Sequence[Callable[[Any], Any]], settings:
     return with_options(takes("--read", *settings, title=TABLE, into="read")(gathered), options)
 
 
-def _named_columns(ctx: click.Context, param: click.Parameter, given: tuple[str, ...]) -> dict[str, str] | None:
-    """NAME=COLUMN pairs as a mapping; None when there are none, so that columns are recognised by themselves."""
-    found: dict[str, str] = {}
-    for name, column in name_and_source(ctx, param, given):
-        if name in found:
-            raise click.BadParameter(f"'{name}' is given twice.", ctx, param)
-        found[name] = column
-    return found or None
-
-
-def name_and_source(ctx: click.Context, param: click.Parameter, given: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
-    """NAME=SOURCE, or the name of both; several sources may share a name."""
-    found = []
-    for text in given:
-        name, _, source = (part.strip() for part in text.partition("="))
-        if not name:
-            raise click.BadParameter(f"'{text}' has no name before the equals sign.", ctx, param)
-        found.append((name, source or name))
-    return tuple(found)
-
-
 def _scale_words(ctx: click.Context, param: click.Parameter, given: tuple[str, ...]) -> tuple[str, ...] | None:
     """The words as they are, once they make sense; None when there are none, so that the scale is inferred."""
     from unisono.tables.answer_scale import said_scale
@@ -189,37 +165,32 @@ def _scale_words(ctx: click.Context, param: click.Parameter, given: tuple[str, .
 
 
 _LABELS = [
-    option(
-        TABLE, "--item", metavar="COLUMN,...", help="Column that names the item (or recording), or several columns."
-    ),
-    option(TABLE, "--annotator", metavar="COLUMN,...", help="Column that names the annotator, or several columns."),
+    option(TABLE, "--item COLUMN,...", "Column that names the item (or recording), or several columns."),
+    option(TABLE, "--annotator COLUMN,...", "Column that names the annotator, or several columns."),
 ]
 dim_option = option(
     TABLE,
-    "--dim",
-    "dims",
-    metavar="NAME[=COLUMN]",
+    "--dim NAME[=COLUMN]",
+    "Dimension to use, and its column if that is called differently. Repeatable.",
+    name="dims",
     multiple=True,
-    callback=_named_columns,
-    help="Dimension to use, and its column if that is called differently. Repeatable.",
+    callback=by_name,
 )
 _SCALE = option(
     TABLE,
-    "--scale",
-    metavar="LOW:HIGH",
+    "--scale LOW:HIGH",
+    "Minimum and maximum of the scale: 1:7, valence=1:9, or none. Repeatable.  [default: inferred]",
     multiple=True,
     callback=_scale_words,
-    help="Minimum and maximum of the scale: 1:7, valence=1:9, or none. Repeatable.  [default: inferred]",
 )
-_TIME = option(TABLE, "--time", metavar="COLUMN", help="Column that holds the time of traces; none for no traces.")
+_TIME = option(TABLE, "--time COLUMN", "Column that holds the time of traces; none for no traces.")
 category_option = option(
     TABLE,
-    "--categories",
-    metavar="NAME[=COLUMN]",
-    multiple=True,
-    callback=_named_columns,
-    help="Dimension whose answers are categories, and its column if that is called differently. Repeatable; none for "
+    "--categories NAME[=COLUMN]",
+    "Dimension whose answers are categories, and its column if that is called differently. Repeatable; none for "
     "none.  [default: columns of words that look like it]",
+    multiple=True,
+    callback=by_name,
 )
 
 

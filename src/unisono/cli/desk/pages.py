@@ -251,10 +251,7 @@ def difference(before: Path, after: Path) -> dict[str, Any]:
     if not names or not len(both):
         raise DataError("These results have no estimates in common.")
     reliability = _reliability(before), _reliability(after)
-    return {
-        "items": len(both),
-        "dimensions": [_moved(both, keys, name, *reliability) for name in names],
-    }
+    return {"items": len(both), "dimensions": [_moved(both, keys, name, *reliability) for name in names]}
 
 
 def _moved(
