@@ -162,7 +162,7 @@ def rater_view(connection: Connection, site: Site, rater_id: int) -> dict[str, A
         assign.reclaim(connection, rater_id, site.plan)
         raters.touch(connection, rater_id, now_ms())
         row = raters.by_id(connection, rater_id)
-    past = reading.payloads_of(connection, rater_id, ("step", "comment"))
+    past = reading.events(connection, "step", "comment", rater_id=rater_id)
     steps = [msgspec.json.decode(done.payload)["name"] for done in past if done.kind == "step"]
     rated = reading.latest(connection, "rating", rater_id)
     answers = {done.slot_id: msgspec.json.decode(done.payload) for done in rated}

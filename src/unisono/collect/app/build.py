@@ -47,13 +47,7 @@ def build(
             on_stop()
 
     app = Starlette(
-        routes=[
-            *signup.routes,
-            *api.routes,
-            *admin.routes,
-            Route("/health", health),
-            Mount("/static", HashedFiles()),
-        ],
+        routes=[*signup.routes, *api.routes, *admin.routes, Route("/health", health), Mount("/static", HashedFiles())],
         middleware=[
             Middleware(Guard, policy=policy(site.study.raters.source), hosts=hosts, public_url=site.public_url)
         ],

@@ -174,23 +174,18 @@ def prose(text: str) -> list[Block]:
     """Paragraphs are set apart by empty lines; lines that start with `- ` make a list."""
     blocks: list[Block] = []
     for chunk in text.strip().split("\n\n"):
-        for line in (part.strip() for part in chunk.splitlines()):
-            if line:
-                _add(blocks, line, new=line.startswith("- ") or not blocks or blocks[-1].kind == "end")
-        blocks.append(Block("end", []))
-    return [block for block in blocks if block.kind != "end"]
-
-
-def _add(blocks: list[Block], line: str, new: bool) -> None:
-    if line.startswith("- "):
-        if not blocks or blocks[-1].kind != "list":
-            blocks.append(Block("list", []))
-        blocks[-1].lines.append(line[2:])
-    elif new or blocks[-1].kind == "end":
-        blocks.append(Block("paragraph", [line]))
-    else:
-        # A wrapped line goes on where the one before stopped.
-        blocks[-1].lines[-1] += f" {line}"
+        new = True
+        for line in filter(None, map(str.strip, chunk.splitlines())):
+            if line.startswith("- "):
+                if new or blocks[-1].kind != "list":
+                    blocks.append(Block("list", []))
+                blocks[-1].lines.append(line[2:])
+            elif new:
+                blocks.append(Block("paragraph", [line]))
+            else:  # a wrapped line goes on where the one before stopped
+                blocks[-1].lines[-1] += f" {line}"
+            new = False
+    return blocks
 
 
 _FOLDER = Path(__file__).parent.parent / "static"

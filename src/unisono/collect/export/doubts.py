@@ -213,7 +213,7 @@ class Devices:
     def __init__(self, connection: Connection) -> None:
         self._by_tab: dict[tuple[int, str], list[tuple[int, Device]]] = {}
         self._last: dict[int, Device] = {}
-        for row in reading.devices(connection):
+        for row in reading.events(connection, "device", order=("rater_id", "sent_at", "tab", "seq")):
             device = _device(row.payload)
             self._by_tab.setdefault((row.rater_id, row.tab), []).append((row.seq, device))
             self._last[row.rater_id] = device

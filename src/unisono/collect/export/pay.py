@@ -78,7 +78,9 @@ def write_lists(found: Sequence[Verdict], source: str, out: Path) -> list[Path]:
     good = [one for one in found if not one.reason]
     bad = [one for one in found if one.reason and not one.is_doubtful]
     paid = [one for one in good if one.bonus > 0]
-    tables = (*_tables(source, good, bad, paid), _to_look_at([one for one in found if one.is_doubtful]))
+    look = [["annotator", "name", "session", "completion_code", "reason"]]
+    look += [[v.annotator, v.outside, v.session, v.code, v.reason] for v in found if v.is_doubtful]
+    tables = (*_tables(source, good, bad, paid), look)
     with atomic_directory(out) as place:
         for name, rows in zip(_NAMES, tables, strict=True):
             with (place / name).open("w", encoding="utf-8", newline="") as stream:
@@ -90,11 +92,6 @@ def write_lists(found: Sequence[Verdict], source: str, out: Path) -> list[Path]:
 
 _NAMES = ("approve.csv", "reject.csv", "bonus.csv", "look.csv")
 Table = list[list[str]]
-
-
-def _to_look_at(doubtful: list[Verdict]) -> Table:
-    head = ["annotator", "name", "session", "completion_code", "reason"]
-    return [head, *([v.annotator, v.outside, v.session, v.code, v.reason] for v in doubtful)]
 
 
 def _tables(source: str, good: list[Verdict], bad: list[Verdict], paid: list[Verdict]) -> tuple[Table, Table, Table]:

@@ -74,22 +74,38 @@ def standings(connection: Connection, folder: StudyFolder, rated: list[Answer]) 
         by_rater.setdefault(answer.annotator, []).append(answer)
     distances = reference_distances(connection, folder, rated)
     checks = known_checks(connection, folder)
-    code, told, left_out = _codes(folder), _told(connection), excluded_ids(connection)
+    keys, common = Keys.found(folder.path), folder.study.raters.completion_code
+    told, left_out = _told(connection), excluded_ids(connection)
     evidence, stalled = _evidence(connection, folder), stalls(connection)
     found = []
     for row in reading.rater_rows(connection):
         name, stood, seen = label(row.id), stalled.get(row.id, Stalled()), evidence(row)
-        words = {
-            "completion_code": code(row),
-            "excluded": row.id in left_out,
-            "name": (row.outside or "") if row.source == "invited" else "",
-            "comment": told.get(name, {}).get("comment", ""),
-            "stalls": stood.times,
-            "stalled_seconds": round(stood.seconds, 1),
-            "evidence": seen,
-            "doubts": doubts(seen, Limits()),
-        }
-        found.append(_standing(row, by_rater.get(name, []), checks, distances.get(name, []), words))
+        mine, off = by_rater.get(name, []), distances.get(name, [])
+        times = [answer.shown_ms / 1000 for answer in mine]
+        verdicts = [_passed(checks[a.item], a) for a in mine if a.role == "check" and a.item in checks]
+        standing = Standing(
+            annotator=name,
+            state=row.state,
+            pages=row.slots,
+            done=row.done,
+            broken=row.broken,
+            joined_at=row.joined_at,
+            seen_at=row.seen_at,
+            finished_at=row.finished_at,
+            median_seconds=round(median(times), 2) if times else None,
+            reference_error=round(fmean(off), 2) if off else None,
+            checks_passed=sum(verdicts),
+            checks_failed=len(verdicts) - sum(verdicts),
+            completion_code=(common or (keys.code(row.name) if keys else "")) if row.state == "finished" else "",
+            excluded=row.id in left_out,
+            name=(row.outside or "") if row.source == "invited" else "",
+            comment=told.get(name, {}).get("comment", ""),
+            stalls=stood.times,
+            stalled_seconds=round(stood.seconds, 1),
+            evidence=seen,
+            doubts=doubts(seen, Limits()),
+        )
+        found.append(standing)
     return found
 
 
@@ -107,18 +123,6 @@ def _evidence(connection: Connection, folder: StudyFolder) -> Callable[[Any], Ev
     return evidence
 
 
-def _codes(folder: StudyFolder) -> Callable[[Any], str]:
-    """What every rater was shown at the end, or nothing for those who have not come there."""
-    keys, common = Keys.found(folder.path), folder.study.raters.completion_code
-
-    def code(row: Any) -> str:
-        if row.state != "finished":
-            return ""
-        return common or (keys.code(row.name) if keys else "")
-
-    return code
-
-
 def rater_table(connection: Connection, folder: StudyFolder, rated: list[Answer]) -> list[list[str]]:
     """The rows of raters.csv."""
     told = _told(connection)
@@ -128,28 +132,6 @@ def rater_table(connection: Connection, folder: StudyFolder, rated: list[Answer]
         _row(standing, people[standing.annotator], told.get(standing.annotator, {}), devices)
         for standing in standings(connection, folder, rated)
     ]
-
-
-def _standing(
-    row: Any, mine: list[Answer], checks: dict[str, Check], distances: list[float], words: dict[str, Any]
-) -> Standing:
-    times = [answer.shown_ms / 1000 for answer in mine]
-    verdicts = [_passed(checks[a.item], a) for a in mine if a.role == "check" and a.item in checks]
-    return Standing(
-        annotator=label(row.id),
-        state=row.state,
-        pages=row.slots,
-        done=row.done,
-        broken=row.broken,
-        joined_at=row.joined_at,
-        seen_at=row.seen_at,
-        finished_at=row.finished_at,
-        median_seconds=round(median(times), 2) if times else None,
-        reference_error=round(fmean(distances), 2) if distances else None,
-        checks_passed=sum(verdicts),
-        checks_failed=len(verdicts) - sum(verdicts),
-        **words,
-    )
 
 
 def _passed(check: Check, answer: Answer) -> bool:
@@ -165,7 +147,7 @@ def _is_near(given: Value | None, expected: Value, tolerance: float) -> bool:
 def _told(connection: Connection) -> dict[str, dict[str, str]]:
     """Codes and comments that raters typed."""
     told: dict[str, dict[str, str]] = {}
-    for row in reading.words(connection):
+    for row in reading.events(connection, "consent", "comment"):
         data = msgspec.json.decode(row.payload)
         key, text = ("code", data["code"]) if row.kind == "consent" else ("comment", data["text"])
         told.setdefault(label(row.rater_id), {})[key] = text
@@ -176,6 +158,8 @@ def _row(standing: Standing, person: Any, told: dict[str, str], devices: Devices
     seen, device = standing.evidence, devices.last(person.id)
     pages = standing.pages, standing.done, standing.broken, seen.broken_alone, seen.unseen, seen.time.together
     checks = standing.checks_passed, standing.checks_failed, seen.checks_skipped
+    rounded = (None if value is None else round(value, 2) for value in (seen.time.median, seen.time.percent))
+    figures = standing.median_seconds, *rounded, standing.reference_error
     return [
         standing.annotator,
         standing.state,
@@ -184,7 +168,7 @@ def _row(standing: Standing, person: Any, told: dict[str, str], devices: Devices
         *(plain(text or "") for text in (person.outside, person.session, told.get("code"))),
         *(_moment(at) for at in (standing.joined_at, standing.seen_at, standing.finished_at)),
         *map(str, (person.returns, *pages)),
-        *("" if value is None else f"{value:.6g}" for value in _figures(standing)),
+        *("" if value is None else f"{value:.6g}" for value in figures),
         str(standing.stalls),
         f"{standing.stalled_seconds:g}",
         *map(str, checks),
@@ -193,12 +177,6 @@ def _row(standing: Standing, person: Any, told: dict[str, str], devices: Devices
         plain(told.get("comment", "")),
         "; ".join(standing.doubts),
     ]
-
-
-def _figures(standing: Standing) -> tuple[float | None, ...]:
-    time = standing.evidence.time
-    rounded = (None if value is None else round(value, 2) for value in (time.median, time.percent))
-    return (standing.median_seconds, *rounded, standing.reference_error)
 
 
 def plain(text: str) -> str:
@@ -359,18 +337,12 @@ def summary(connection: Connection, folder: StudyFolder) -> dict[str, Any]:
 def _asks(connection: Connection) -> list[dict[str, Any]]:
     """Second sessions about which the researcher has not yet said whose they are."""
     begun = {row.id: row.session for row in reading.rater_rows(connection)}
-    return [
-        {
-            "ask": key,
-            "annotator": label(ask.rater_id),
-            "name": ask.outside,
-            "begun_session": begun[ask.rater_id],
-            "session": ask.session,
-            "asked_at": ask.asked_at,
-        }
-        for key, ask in asks(connection).items()
-        if not ask.answer
-    ]
+    found = []
+    for key, ask in asks(connection).items():
+        if not ask.answer:
+            who = {"ask": key, "annotator": label(ask.rater_id), "name": ask.outside, "asked_at": ask.asked_at}
+            found.append(who | {"begun_session": begun[ask.rater_id], "session": ask.session})
+    return found
 
 
 def _person(person: Standing) -> dict[str, Any]:
@@ -384,9 +356,5 @@ def _items(connection: Connection, folder: StudyFolder) -> list[dict[str, Any]]:
     rows = {row.name: row for row in reading.item_rows(connection)}
     now = [item.name for item in folder.catalogue.items]
     gone = [name for name, row in rows.items() if row.done and name not in set(now)]
-    counts = {name: (row.done, row.load - row.done) for name, row in rows.items()}
-    return [
-        {"name": name, "done": done, "active": active}
-        for name in (*now, *gone)
-        for done, active in (counts.get(name, (0, 0)),)
-    ]
+    known = {name: {"done": row.done, "active": row.load - row.done} for name, row in rows.items()}
+    return [{"name": name, **known.get(name, {"done": 0, "active": 0})} for name in (*now, *gone)]

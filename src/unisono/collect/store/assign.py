@@ -168,8 +168,7 @@ def _choose(connection: Connection, plan: Plan, rng: Random) -> list[str]:
     last = len(rank)
     # What others have before them is not asked again before it is answered.
     ranked = sorted(
-        wanted,
-        key=lambda row: (row.load - row.done if rank else 0, rank.get(row.name, last), row.load, rng.random()),
+        wanted, key=lambda row: (row.load - row.done if rank else 0, rank.get(row.name, last), row.load, rng.random())
     )[:count]
     if plan.shuffled:
         rng.shuffle(ranked)

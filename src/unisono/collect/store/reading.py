@@ -36,11 +36,12 @@ def states_of(connection: Connection, rater_id: int) -> list[str]:
     return list(connection.scalars(select(slot.c.state).where(slot.c.rater_id == rater_id)))
 
 
-def payloads_of(connection: Connection, rater_id: int, kinds: Sequence[str]) -> Sequence[Any]:
-    """What the rater did of these kinds, oldest first: kind, slot_id, payload."""
-    columns = (event.c.kind, event.c.slot_id, event.c.payload)
-    mine = select(*columns).where(event.c.rater_id == rater_id, event.c.kind.in_(kinds))
-    return connection.execute(mine.order_by(event.c.id)).all()
+def events(
+    connection: Connection, *kinds: str, order: Sequence[str] = (), rater_id: int | None = None
+) -> Sequence[Any]:
+    """What was logged of these kinds, by all or by one, in this order; where nothing tells, oldest first."""
+    wanted = select(event).where(event.c.kind.in_(kinds), *([] if rater_id is None else [event.c.rater_id == rater_id]))
+    return connection.execute(wanted.order_by(*(event.c[name] for name in order), event.c.id)).all()
 
 
 def rater_rows(connection: Connection) -> Sequence[Any]:
@@ -119,16 +120,6 @@ def latest_of(connection: Connection, kinds: Sequence[str], rater_id: int | None
     return connection.execute(chosen.join(slot).order_by(slot.c.rater_id, slot.c.position)).all()
 
 
-def questionnaire_pages(connection: Connection, rater_id: int | None = None) -> Sequence[Any]:
-    """Every page of the questionnaire that was sent, later ones later: rater_id, payload."""
-    wanted = [event.c.kind == "answers"]
-    if rater_id is not None:
-        wanted.append(event.c.rater_id == rater_id)
-    columns = (event.c.rater_id, event.c.payload)
-    order = (event.c.rater_id, event.c.sent_at, event.c.seq, event.c.id)
-    return connection.execute(select(*columns).where(*wanted).order_by(*order)).all()
-
-
 def sample_payloads(connection: Connection, slot_id: int) -> list[str]:
     """All batches of samples of a slot, oldest first."""
     mine = select(event.c.payload).where(event.c.slot_id == slot_id, event.c.kind == "samples")
@@ -144,31 +135,12 @@ def all_events(connection: Connection) -> Iterator[Any]:
 
 def page_ends(connection: Connection) -> Sequence[Any]:
     """Everything that ends a page, by rater in the order in which it came in."""
-    columns = (event.c.id, event.c.rater_id, event.c.kind, event.c.slot_id, event.c.stored_at, event.c.payload)
-    ends = select(*columns).where(event.c.kind.in_(_ENDS))
-    return connection.execute(ends.order_by(event.c.rater_id, event.c.stored_at, event.c.id)).all()
+    return events(connection, *_ENDS, order=("rater_id", "stored_at"))
 
 
 def notes(connection: Connection) -> Sequence[Any]:
-    """What was noted of pages, oldest first: rater_id, slot_id, payload."""
-    mine = select(event.c.rater_id, event.c.slot_id, event.c.payload).where(
-        event.c.kind == "note", event.c.slot_id.is_not(None)
-    )
-    return connection.execute(mine.order_by(event.c.id)).all()
-
-
-def devices(connection: Connection) -> Sequence[Any]:
-    """What pages said of where they are shown, in order within a tab: rater_id, tab, seq, payload."""
-    columns = (event.c.rater_id, event.c.tab, event.c.seq, event.c.payload)
-    mine = select(*columns).where(event.c.kind == "device")
-    return connection.execute(mine.order_by(event.c.rater_id, event.c.sent_at, event.c.tab, event.c.seq)).all()
-
-
-def words(connection: Connection) -> Sequence[Any]:
-    """What raters typed, oldest first: rater_id, kind, payload."""
-    columns = (event.c.rater_id, event.c.kind, event.c.payload)
-    typed = select(*columns).where(event.c.kind.in_(("consent", "comment")))
-    return connection.execute(typed.order_by(event.c.id)).all()
+    """What was noted of pages, oldest first."""
+    return [row for row in events(connection, "note") if row.slot_id is not None]
 
 
 # A page that plays samples many times a second; a hole this long was not played.
@@ -254,7 +226,7 @@ def all_replies(connection: Connection) -> dict[int, Replies]:
 
 def _by_rater(connection: Connection, rater_id: int | None) -> dict[int, Replies]:
     last: dict[int, dict[str, dict[str, Value]]] = {}
-    for row in questionnaire_pages(connection, rater_id):
+    for row in events(connection, "answers", order=("rater_id", "sent_at", "seq"), rater_id=rater_id):
         page = msgspec.json.decode(row.payload, type=_Page)
         last.setdefault(row.rater_id, {})[page.when] = page.values
     return {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any
 
 from unisono.collect.studies.catalogue import Item
 from unisono.collect.studies.folder import StudyFolder
@@ -16,28 +16,13 @@ _AROUND = 90.0
 _UNKNOWN_SECONDS = 60.0
 
 
-class Estimate(NamedTuple):
-    """Figures for `unisono collect check`; raters and cost are None where the study sets no number of ratings."""
+def estimate(folder: StudyFolder, seconds_per_answer: float, pay_per_hour: float) -> dict[str, Any]:
+    """Figures of `unisono collect check`; raters and cost are None where the study sets no number of ratings.
 
-    items: int
-    # Comparisons: the items that these pairs are made of; 0 where items are judged one by one.
-    compared: int
-    references: int
-    practice: int
-    skipped: list[str]
-    # Keys of sentences that raters will read in English though the study is in another language.
-    untranslated: list[str]
-    # Attention checks that nobody will meet, by the number of items that they come after.
-    unreached: list[int]
-    items_per_rater: int
-    pages_per_rater: int
-    minutes_per_rater: float
-    raters: int | None
-    cost: float | None
-
-
-def estimate(folder: StudyFolder, seconds_per_answer: float, pay_per_hour: float) -> Estimate:
-    """What to expect of the study."""
+    compared: the items that pairs are made of; 0 where items are judged one by one. untranslated: keys of sentences
+    that raters will read in English though the study is in another language. unreached: attention checks that nobody
+    will meet, by the number of items that they come after.
+    """
     study, catalogue = folder.study, folder.catalogue
     items = min(study.design.items_per_rater or len(catalogue.items), len(catalogue.items))
     hidden = items // study.reference.every if study.reference and catalogue.references else 0
@@ -48,20 +33,20 @@ def estimate(folder: StudyFolder, seconds_per_answer: float, pay_per_hour: float
     seconds = _AROUND + shown + tried + asked * seconds_per_answer
     wanted = study.design.ratings_per_item
     raters = math.ceil(wanted * len(catalogue.items) / items) if wanted and items else None
-    return Estimate(
-        items=len(catalogue.items),
-        compared=len(catalogue.members),
-        references=len(catalogue.references),
-        practice=len(catalogue.practice),
-        skipped=_skipped(folder),
-        untranslated=list(folder.sentences.missing),
-        unreached=[check.after for check in study.checks if check.after > items],
-        items_per_rater=items,
-        pages_per_rater=(items + hidden) * len(study.passes) + checks,
-        minutes_per_rater=round(seconds / 60, 1),
-        raters=raters,
-        cost=None if raters is None or not pay_per_hour else round(raters * seconds / 3600 * pay_per_hour, 2),
-    )
+    return {
+        "items": len(catalogue.items),
+        "compared": len(catalogue.members),
+        "references": len(catalogue.references),
+        "practice": len(catalogue.practice),
+        "skipped": _skipped(folder),
+        "untranslated": list(folder.sentences.missing),
+        "unreached": [check.after for check in study.checks if check.after > items],
+        "items_per_rater": items,
+        "pages_per_rater": (items + hidden) * len(study.passes) + checks,
+        "minutes_per_rater": round(seconds / 60, 1),
+        "raters": raters,
+        "cost": None if raters is None or not pay_per_hour else round(raters * seconds / 3600 * pay_per_hour, 2),
+    }
 
 
 def _seconds(folder: StudyFolder, items: Sequence[Item], seconds_per_answer: float) -> float:

@@ -33,7 +33,7 @@ from unisono.collect.studies.items import list_items
 from unisono.collect.studies.schema import Study
 from unisono.errors import DataError
 from unisono.tables.atomic_files import atomic_path
-from unisono.tables.labels import nearest
+from unisono.tables.labels import meant_among
 
 _TOKEN_BYTES = 20
 # Letters and digits that are not mistaken for one another when a code is read aloud or copied by hand.
@@ -252,16 +252,19 @@ def _explain(message: str, raw: dict[str, Any]) -> str:
     keys = _keys(found["path"]) if found else []
     text = message[: found.start()] if found else message
     where = _spell(keys)
+    inside = f"{where}." if where else ""
     if unknown := _UNKNOWN.search(text):
-        return _unknown(unknown["name"], where, keys)
+        hint = meant_among(unknown["name"], _fields_at(keys), "keys here")
+        return f"the key {inside}{unknown['name']} is not known. {hint}"
     if missing := _MISSING.search(text):
-        full = f"{where}.{missing['name']}" if where else missing["name"]
-        return f"the key {full} is missing. Add it; docs/collect.md shows each key."
+        return f"the key {inside}{missing['name']} is missing. Add it; docs/collect.md shows each key."
     value = _value_at(raw, keys)
     if wrong := _TYPE.search(text):
         wanted = _WORDS.get(wrong["wanted"], wrong["wanted"])
         return f"{where} is {value!r}, which is not {wanted}. Write {wanted} there."
-    return f"{where} is {value!r}. {_choices(keys) or text + '.'}"
+    if "`float`" in text:
+        value = float(value)
+    return f"{where} is {repr(value)[:60]}. {_way_out(keys) or text + '.'}"
 
 
 def _keys(path: str) -> list[str | int]:
@@ -278,14 +281,6 @@ def _spell(keys: list[str | int]) -> str:
     return text
 
 
-def _unknown(name: str, where: str, keys: list[str | int]) -> str:
-    known = _fields_at(keys)
-    close = nearest(name, known)
-    full = f"{where}.{name}" if where else name
-    hint = f"Did you mean '{close}'?" if close else f"Known keys here: {', '.join(known)}."
-    return f"the key {full} is not known. {hint}"
-
-
 def _fields_at(keys: list[str | int]) -> list[str]:
     """Names of the keys that the table at this place may have."""
     kind: type[Any] = Study
@@ -295,13 +290,13 @@ def _fields_at(keys: list[str | int]) -> list[str]:
     return [item.name for item in msgspec.structs.fields(kind)]
 
 
-def _choices(keys: list[str | int]) -> str:
-    name = keys[-1] if keys else None
+def _way_out(keys: list[str | int]) -> str:
+    """What the schema says of the key at this place: its words, or how to keep to its bounds."""
     for item in msgspec.structs.fields(_table_of(keys)):
-        literal = getattr(item.type, "__args__", ()) if item.name == name else ()
-        words = [f"'{choice}'" for choice in literal if isinstance(choice, str)]
-        if words:
-            return f"Choose one of {', '.join(words)}."
+        if keys and item.name == keys[-1]:
+            words = [f"'{choice}'" for choice in get_args(item.type) if isinstance(choice, str)]
+            described = [part.description for part in get_args(item.type) if isinstance(part, msgspec.Meta)]
+            return f"Choose one of {', '.join(words)}." if words else "".join(filter(None, described))
     return ""
 
 

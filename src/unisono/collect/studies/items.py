@@ -14,7 +14,7 @@ from unisono.collect.studies.catalogue import Catalogue, Item, Role, choose_sets
 from unisono.collect.studies.checks import reply_fault
 from unisono.collect.studies.schema import Dimension, Media, Study, Value
 from unisono.errors import DataError
-from unisono.tables.labels import listed, nearest, sort_labels
+from unisono.tables.labels import listed, meant_among, sort_labels
 
 SUFFIXES: dict[str, tuple[str, ...]] = {
     "image": (".jpg", ".jpeg", ".png", ".gif", ".webp", ".avif"),
@@ -100,7 +100,8 @@ def _files(study: Study, folder: Path, all_there: bool) -> list[Item]:
     suffixes = SUFFIXES[study.items.media]
     if all_there and place.is_dir():
         _refuse_unshowable(place, study.items.media)
-    paths = [path for path in place.rglob("*") if _is_media(path, suffixes)] if place.is_dir() else []
+    files = place.rglob("*") if place.is_dir() else ()
+    paths = [path for path in files if path.suffix.lower() in suffixes and not path.name.startswith("._")]
     if not paths and all_there:
         raise DataError(
             f"{folder / 'study.toml'}: items.folder is '{study.items.folder}', and {place} holds no "
@@ -108,10 +109,6 @@ def _files(study: Study, folder: Path, all_there: bool) -> list[Item]:
         )
     by_name = {path.relative_to(place).as_posix(): path for path in paths}
     return [_file_item(study, folder, name, by_name[name]) for name in sort_labels(by_name)]
-
-
-def _is_media(path: Path, suffixes: tuple[str, ...]) -> bool:
-    return path.suffix.lower() in suffixes and not path.name.startswith("._")
 
 
 def _refuse_unshowable(place: Path, media: Media) -> None:
@@ -129,15 +126,11 @@ def _file_item(study: Study, folder: Path, name: str, path: Path) -> Item:
     if not path.resolve().is_relative_to(folder.resolve()):
         raise DataError(f"{path}: this is a link out of {folder}. Copy the file into the study's folder.")
     if study.items.media == "text":
-        return Item(name, "item", "text", text=_text_of(path))
+        try:
+            return Item(name, "item", "text", text=path.read_text(encoding="utf-8-sig"))
+        except UnicodeDecodeError as error:
+            raise DataError(f"{path}: byte {error.start} is not UTF-8. Save the file with UTF-8 encoding.") from None
     return Item(name, "item", study.items.media, path=path)
-
-
-def _text_of(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise DataError(f"{path}: byte {error.start} is not UTF-8. Save the file with UTF-8 encoding.") from None
 
 
 def _table(study: Study, folder: Path) -> list[Item]:
@@ -174,8 +167,7 @@ def _truth(study: Study, folder: Path, names: list[str] | None) -> dict[str, dic
     rows = read_rows(path, ("item",))
     for column in rows[0].cells:
         if column not in ("item", *study.rated):
-            close = nearest(column, study.rated)
-            hint = f"Did you mean '{close}'?" if close else f"The dimensions are {listed(study.rated)}."
+            hint = meant_among(column, study.rated, "dimensions")
             raise DataError(f"{path} row 1: the column '{column}' is no dimension. {hint}")
     table: dict[str, dict[str, Value]] = {}
     for where, cells in rows:
@@ -219,9 +211,7 @@ def _inside(folder: Path, name: str, key: str) -> Path:
 def _named(wanted: list[str], names: list[str], key: str) -> list[str]:
     for name in wanted:
         if name not in names:
-            close = nearest(name, names)
-            hint = f"Did you mean '{close}'?" if close else f"The items are {listed(names)}."
-            raise DataError(f"{key} is '{name}', which is not an item. {hint}")
+            raise DataError(f"{key} is '{name}', which is not an item. {meant_among(name, names, 'items')}")
     return wanted
 
 

@@ -1,16 +1,32 @@
 """What a study file may say: one class per table of the TOML file, one field per key, every default in sight.
 
-Only types and shapes live here; `checks` finds contradictions between keys, `items` finds what is to be rated.
+Types, shapes and bounds live here, each bound with the way out that a message names; `checks` finds contradictions
+between keys, `items` finds what is to be rated.
 """
 
 from __future__ import annotations
 
 import hashlib
 from math import inf
-from typing import Literal
+from typing import Annotated, Literal
 
-from msgspec import Struct, field
+from msgspec import Meta, Struct, field
 from msgspec.json import encode
+
+_LONGEST = 20_000
+_YEAR = 365 * 24 * 60.0
+NoLimit = Annotated[int, Meta(ge=0, description="Use 0 for no limit, or a number above it.")]
+FromOne = Annotated[int, Meta(ge=1, description="It must be at least 1.")]
+Above = Meta(gt=0, le=1e9, description="It must be a number above 0.")
+AfterItems = Annotated[int, Meta(ge=1, description="It must be 1 or more: it comes after so many items.")]
+Name = Annotated[
+    str,
+    Meta(
+        pattern=r"^[^\W\d][\w -]{0,39}\Z", description="Start with a letter; use letters, digits, '_', '-', at most 40."
+    ),
+]
+Prose = Annotated[str, Meta(max_length=_LONGEST, description=f"Shorten it to {_LONGEST} characters.")]
+Code = Annotated[str, Meta(pattern=r"^[\w-]{0,40}\Z", description="Use letters, digits, '_' and '-', at most 40.")]
 
 
 class Anchor(Struct, frozen=True, forbid_unknown_fields=True):
@@ -27,7 +43,7 @@ Value = float | str
 class Dimension(Struct, frozen=True, forbid_unknown_fields=True):
     """One thing that raters are asked about an item, and how they answer."""
 
-    name: str
+    name: Name
     question: str
     kind: Literal["slider", "likert", "choice", "text"] = "slider"
     # slider: labels spread evenly from min to max, or labels at stated points
@@ -68,8 +84,8 @@ class Dimension(Struct, frozen=True, forbid_unknown_fields=True):
 class Question(Struct, frozen=True, forbid_unknown_fields=True):
     """One thing that raters are asked about themselves, before the first item or after the last."""
 
-    name: str
-    question: str
+    name: Name
+    question: Annotated[str, Meta(pattern=r"\S", description="Write what raters are asked.")]
     kind: Literal["number", "likert", "choice", "text"]
     when: Literal["before", "after"] = "before"
     # likert and choice: as for dimensions
@@ -99,12 +115,14 @@ class Pad(Struct, frozen=True, forbid_unknown_fields=True):
 class Texts(Struct, frozen=True, forbid_unknown_fields=True):
     """What raters read. Plain text: an empty line starts a paragraph, lines that start with `- ` make a list."""
 
-    instructions: str
-    welcome: str = ""
-    consent: str = ""
+    instructions: Annotated[
+        str, Meta(pattern=r"\S", max_length=_LONGEST, description="Tell raters what to do, briefly.")
+    ]
+    welcome: Prose = ""
+    consent: Prose = ""
     # Empty: thanks in the language of the study.
-    thanks: str = ""
-    contact: str = ""
+    thanks: Prose = ""
+    contact: Prose = ""
 
 
 Media = Literal["image", "video", "audio", "text"]
@@ -123,11 +141,11 @@ class Items(Struct, frozen=True, forbid_unknown_fields=True):
     truth: str = ""
     # colours: images per regime, and the value of the dimension that does not vary
     regimes: list[Literal["saturation", "brightness"]] = field(default_factory=lambda: ["saturation", "brightness"])
-    per_regime: int = 50
-    fixed: float = 60.0
+    per_regime: FromOne = 50
+    fixed: Annotated[float, Meta(ge=0, le=100, description="Saturation and brightness go from 0 to 100.")] = 60.0
     # walks: how many, how long, seconds that a value is held, seconds of a transition
-    count: int = 6
-    seconds: float = 60.0
+    count: FromOne = 6
+    seconds: Annotated[float, Meta(ge=1, le=3600, description="Make it a second at least, an hour at most.")] = 60.0
     hold: tuple[float, float] = (2.0, 4.0)
     move: tuple[float, float] = (1.0, 2.0)
 
@@ -136,26 +154,28 @@ class Design(Struct, frozen=True, forbid_unknown_fields=True):
     """How items meet raters."""
 
     # 0: as many as come
-    ratings_per_item: int = 0
+    ratings_per_item: NoLimit = 0
     # 0: all of them
-    items_per_rater: int = 0
+    items_per_rater: NoLimit = 0
     order: Literal["random", "listed"] = "random"
-    break_every: int = 0
+    break_every: NoLimit = 0
     # A rater who has answered nothing for so long has left: the items go to others until the rater comes back. It is
     # never shorter than twice the longest recording.
-    free_after_minutes: float = 10.0
+    free_after_minutes: Annotated[
+        float, Meta(gt=0, le=_YEAR, description="Choose minutes above 0, a year at most.")
+    ] = 10.0
     # Whether answers stay as they are once the rater has finished.
     final: bool = False
     # Whether images can be enlarged.
     zoom: bool = True
     # How much of a sound or a film has to have been played before it can be rated.
-    play_share: float = 0.9
+    play_share: Annotated[float, Meta(ge=0, le=1, description="Choose a share from 0 to 1 (all of it).")] = 0.9
 
 
 class Reference(Struct, frozen=True, forbid_unknown_fields=True):
     """Hidden reference items: shown again and again among the others, looking like any of them."""
 
-    every: int = 10
+    every: AfterItems = 10
     # files and table: names of items; colours: fixed values, shown in green and in blue
     items: list[str] = field(default_factory=list)
     values: dict[str, float] = field(default_factory=dict)
@@ -164,10 +184,10 @@ class Reference(Struct, frozen=True, forbid_unknown_fields=True):
 class Check(Struct, frozen=True, forbid_unknown_fields=True):
     """An attention check: a page that says what to answer."""
 
-    after: int
+    after: AfterItems
     text: str
-    expected: dict[str, Value]
-    tolerance: float = 10.0
+    expected: Annotated[dict[str, Value], Meta(min_length=1, description="Say which value each dimension should get.")]
+    tolerance: Annotated[float, Meta(ge=0, description="It must be 0 or more.")] = 10.0
     # What the check is called in the log. Without one, text and expected values name it: place and order never do.
     id: str = ""
 
@@ -182,7 +202,7 @@ class Practice(Struct, frozen=True, forbid_unknown_fields=True):
     """Items to get used to the page with. Their ratings are logged as practice and never exported as ratings."""
 
     # colours and walks: how many to make
-    count: int = 0
+    count: Annotated[int, Meta(ge=0, description="Use 0 for no practice, or a number above it.")] = 0
     # files and table: names of items that serve as practice only
     items: list[str] = field(default_factory=list)
     # Show the true values after each practice item, where they are known.
@@ -195,8 +215,8 @@ class TraceSettings(Struct, frozen=True, forbid_unknown_fields=True):
     """How values are traced over time."""
 
     # Samples per second of media time, both as recorded and as exported.
-    rate: float = 25.0
-    countdown: int = 3
+    rate: Annotated[float, Meta(ge=1, le=60, description="Choose 1 to 60 samples per second; 25 is usual.")] = 25.0
+    countdown: Annotated[int, Meta(ge=0, le=10, description="Choose 0 to 10 seconds.")] = 3
 
 
 PLACES = ("first", "second", "third", "fourth", "fifth", "sixth")  # in the name of a set
@@ -208,9 +228,9 @@ class Compare(Struct, frozen=True, forbid_unknown_fields=True):
     """How items are compared."""
 
     # How many are seen at a time. 2: which has more; 3 to 6: which has most and which least
-    together: int = 2
+    together: Annotated[int, Meta(ge=2, le=len(LETTERS), description=f"Show 2 to {len(LETTERS)} items at a time.")] = 2
     # How many others each item meets. 0: all of them
-    partners: int = 0
+    partners: NoLimit = 0
     # Whether raters may say that there is no difference between two.
     tie: bool = True
     # Which of them a rater gets: the least answered, or those whose answers tell most about the items.
@@ -225,9 +245,9 @@ class Raters(Struct, frozen=True, forbid_unknown_fields=True):
     ask_code: str = ""
     ask_comment: bool = True
     # One code for all, as Prolific wants it. Empty: every rater gets a code of their own.
-    completion_code: str = ""
+    completion_code: Code = ""
     # One code for those for whom there is no place. Empty: they get none.
-    full_code: str = ""
+    full_code: Code = ""
     # Where the button on the last page leads; {code} and {id} are replaced.
     return_url: str = ""
 
@@ -235,22 +255,25 @@ class Raters(Struct, frozen=True, forbid_unknown_fields=True):
 class Limits(Struct, frozen=True, forbid_unknown_fields=True):
     """What one sender may do; generous for people, tight for programs."""
 
-    requests_per_second: float = 10.0
-    joins_per_minute: float = 120.0
-    raters: int = 100_000
-    events_per_rater: int = 200_000
+    requests_per_second: Annotated[float, Above] = 10.0
+    joins_per_minute: Annotated[float, Above] = 120.0
+    raters: FromOne = 100_000
+    events_per_rater: FromOne = 200_000
 
 
 class Study(Struct, frozen=True, forbid_unknown_fields=True):
     """A whole study file."""
 
-    title: str
+    title: Annotated[str, Meta(pattern=r"\S", description="Give the study a title; raters see it.")]
     mode: Literal["rate", "trace", "compare"]
     texts: Texts
-    dimensions: list[Dimension]
+    dimensions: Annotated[list[Dimension], Meta(min_length=1, description="Add at least one [[dimensions]] table.")]
     items: Items
     format: Literal[1] = 1
-    language: str = "en"
+    language: Annotated[
+        str,
+        Meta(pattern=r"^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*\Z", description="Write a language code, 'en' or 'pt-BR'."),
+    ] = "en"
     seed: int = 1
     pads: list[Pad] = field(default_factory=list)
     questions: list[Question] = field(default_factory=list)
