@@ -176,15 +176,8 @@ class ItemTable(Introduced):
         index = np.array([place[item] for item in items], dtype=np.int64)
         first = np.cumsum(self.length) - self.length
         rows = np.concatenate([np.arange(first[i], first[i] + self.length[i]) for i in index] or [np.arange(0)])
-        found = ItemTable.from_rows(
-            self.value[rows],
-            items=items,
-            columns=self.columns,
-            length=self.length[index],
-            clock=None if self.clock is None else self.clock.select(index),
-            source=self.source,
-        )
-        return replace(found, reading=self.reading, frame_kind=self.frame_kind)
+        clock = None if self.clock is None else self.clock.select(index)
+        return self._with(self.value[rows], items=tuple(items), length=self.length[index], clock=clock)
 
     def select_columns(self, columns: Sequence[str]) -> ItemTable:
         """Some of the columns, in this order; every one must be there."""
@@ -192,14 +185,12 @@ class ItemTable(Introduced):
         if missing:
             raise DataError(f"{self.source} has no column {listed(missing)}; it has {listed(self.columns)}.")
         index = [self.columns.index(column) for column in columns]
-        found = ItemTable.from_rows(
-            self.value[:, index],
-            items=self.items,
-            columns=columns,
-            length=self.length,
-            clock=self.clock,
-            source=self.source,
-        )
+        return self._with(self.value[:, index], columns=tuple(columns))
+
+    def _with(self, value: np.ndarray, **changes: Any) -> ItemTable:
+        """Other numbers, and what changes with them; read in the same way."""
+        same = {name: getattr(self, name) for name in ("items", "columns", "length", "clock", "source")}
+        found = ItemTable.from_rows(value, **same | changes)
         return replace(found, reading=self.reading, frame_kind=self.frame_kind)
 
 

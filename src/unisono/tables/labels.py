@@ -18,18 +18,13 @@ from typing import Any
 _DIGITS = re.compile("0*([0-9]+)")
 
 
-def natural_key(label: str) -> str:
-    """A text whose plain order is the natural order of labels.
-
-    A run of digits becomes a zero, its length and its digits, so that it stands where digits stand among other
-    characters, and a longer number is a larger one.
-    """
-    return _DIGITS.sub(_number_key, label)
-
-
 def sort_labels(labels: Iterable[str]) -> tuple[str, ...]:
-    """Distinct labels in canonical order; their own text decides between `1` and `01`."""
-    return tuple(sorted(sorted(set(labels)), key=natural_key))
+    """Distinct labels in canonical order; their own text decides between `1` and `01`.
+
+    For the order, a run of digits becomes a zero, its length and its digits, so that it stands where digits stand among
+    other characters, and a longer number is a larger one.
+    """
+    return tuple(sorted(sorted(set(labels)), key=lambda label: _DIGITS.sub(_number_key, label)))
 
 
 def as_number(text: str, *, comma: bool = False) -> float | None:
@@ -50,6 +45,12 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     """A question that follows a sentence on a name that there is not; nothing where no known one is close."""
     close = nearest(name, known)
     return f" Did you mean '{close}'?" if close else ""
+
+
+def meant_among(name: str, known: Sequence[str], what: str) -> str:
+    """The same; where no known one is close, those that there are."""
+    close = nearest(name, known)
+    return f"Did you mean '{close}'?" if close else f"The {what} are {listed(known)}."
 
 
 def listed(labels: Sequence[str], most: int = 5, of: int | None = None) -> str:

@@ -13,15 +13,7 @@ from functools import reduce
 import numpy as np
 
 from unisono.errors import DataError, spoken
-from unisono.tables.coverage_and_outliers import (
-    Coverage,
-    answer_ranges,
-    connected_groups,
-    coverage,
-    frame_index,
-    raters_per_frame,
-    wild_answers,
-)
+from unisono.tables import coverage_and_outliers as outliers
 from unisono.tables.item_table import ItemTable
 from unisono.tables.labels import listed
 from unisono.tables.ratings import Ratings
@@ -44,10 +36,10 @@ class Alert:
 
 def check_ratings(ratings: Ratings) -> list[Alert]:
     """All alerts about the ratings, the serious ones first."""
-    counts, ranges = coverage(ratings), answer_ranges(ratings)
-    wild = wild_answers(ratings)
+    counts, ranges = outliers.coverage(ratings), outliers.answer_ranges(ratings)
+    wild = outliers.wild_answers(ratings)
     found = [
-        *_groups(ratings),
+        *group_alerts(outliers.connected_groups(ratings), ratings.annotators),
         *_few_ratings(ratings, counts),
         *_constant(ratings, counts, *ranges),
         *_traces(ratings, counts),
@@ -61,7 +53,7 @@ def check_ratings(ratings: Ratings) -> list[Alert]:
 
 def require_overlap(ratings: Ratings) -> None:
     """Refuses ratings in which no item (no frame of a series) has two ratings: nothing can be compared."""
-    raters = raters_per_frame(ratings) if ratings.is_series else coverage(ratings).raters
+    raters = outliers.raters_per_frame(ratings) if ratings.is_series else outliers.coverage(ratings).raters
     if not np.any(raters >= 2):
         what = "No frame of a recording" if ratings.is_series else "No item"
         raise DataError(
@@ -97,14 +89,16 @@ def _conduct(ratings: Ratings) -> Iterator[Alert]:
         )
         yield Alert("repeated-blocks", "warning", message, (one.annotator,))
     for fast in how.hasty[:MOST_NAMED]:
-        message = (
-            f"Annotator '{fast.annotator}' answered {fast.fast} of {fast.answers} times in under 0.3 s by the column "
-            f"'{fast.column}', faster than anybody can."
-        )
-        yield Alert("impossible-times", "warning", message, (fast.annotator,))
+        yield hasty_alert(fast.annotator, fast.fast, fast.answers, f" by the column '{fast.column}'")
 
 
-def _few_ratings(ratings: Ratings, counts: Coverage) -> Iterator[Alert]:
+def hasty_alert(name: str, fast: int, n: int, where: str = "") -> Alert:
+    """About somebody whose answers came faster than anybody can answer."""
+    message = f"Annotator '{name}' answered {fast} of {n} times in under 0.3 s{where}, faster than anybody can."
+    return Alert("impossible-times", "warning", message, (name,))
+
+
+def _few_ratings(ratings: Ratings, counts: outliers.Coverage) -> Iterator[Alert]:
     items = np.array(ratings.items, dtype=object)
     what = "recording" if ratings.is_series else "item"
     for number, many in enumerate((items[counts.per_item == 0], items[counts.per_item == 1])):
@@ -135,10 +129,6 @@ def _count(kind: str, severity: str, what: str, labels: tuple[str, ...], many: i
         yield Alert(kind, severity, f"{many} {text}: {listed(labels, of=many)}.", labels)
 
 
-def _groups(ratings: Ratings) -> Iterator[Alert]:
-    yield from group_alerts(connected_groups(ratings), ratings.annotators)
-
-
 def group_alerts(groups: Sequence[np.ndarray], annotators: Sequence[str]) -> Iterator[Alert]:
     """About annotators in groups that share no item."""
     if len(groups) > 1:
@@ -151,7 +141,7 @@ def group_alerts(groups: Sequence[np.ndarray], annotators: Sequence[str]) -> Ite
         yield Alert("disconnected-groups", "warning", message, tuple(name for names in named for name in names))
 
 
-def _constant(ratings: Ratings, counts: Coverage, lowest: np.ndarray, highest: np.ndarray) -> Iterator[Alert]:
+def _constant(ratings: Ratings, counts: outliers.Coverage, lowest: np.ndarray, highest: np.ndarray) -> Iterator[Alert]:
     """lowest, highest: (J, D) of every judgement."""
     for d, dimension in enumerate(ratings.dimensions):
         given = counts.answers[:, d] > 0
@@ -171,21 +161,17 @@ def constant_alerts(
         yield Alert("constant-dimension", "warning", f"Everyone gives {dimension} the same value.", (dimension,))
         return
     flat = (low == high) & (n >= CONSTANT_FROM)
-    yield from _flat_raters([annotators[k] for k in np.flatnonzero(flat).tolist()], dimension)
-
-
-def _flat_raters(names: Sequence[str], dimension: str) -> Iterator[Alert]:
-    if names:
+    if names := [annotators[k] for k in np.flatnonzero(flat).tolist()]:
         gives = "Annotator gives" if len(names) == 1 else "Annotators give"
         message = f"{gives} {dimension} the same value every time: {listed(names)}."
         yield Alert("constant-raters", "warning", message, tuple(names))
 
 
-def _traces(ratings: Ratings, counts: Coverage) -> Iterator[Alert]:
+def _traces(ratings: Ratings, counts: outliers.Coverage) -> Iterator[Alert]:
     """Traces without a number, and traces that share not one frame with anybody else on the same recording."""
     if not ratings.is_series:
         return
-    shared = _any_column(raters_per_frame(ratings) >= 2)[frame_index(ratings)]
+    shared = _any_column(outliers.raters_per_frame(ratings) >= 2)[outliers.frame_index(ratings)]
     meets = np.logical_or.reduceat(shared & _any_column(~np.isnan(ratings.value)), ratings.offset[:-1])
     spoke = counts.spoke
     lonely = _pairs(ratings, spoke & ~meets & (counts.per_item[ratings.item_of] > 1))
@@ -242,7 +228,7 @@ def _unusual_values(ratings: Ratings, wild: np.ndarray) -> Iterator[Alert]:
 
 def wild_alerts(ratings: Ratings) -> Iterator[Alert]:
     """About answers that the default leaves out."""
-    wild = wild_answers(ratings)
+    wild = outliers.wild_answers(ratings)
     for d in np.flatnonzero(wild.any(axis=0)).tolist():
         column, rows = ratings.value[:, d], np.flatnonzero(wild[:, d])
         others = column[~wild[:, d] & ~np.isnan(column)]

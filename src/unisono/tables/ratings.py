@@ -289,11 +289,7 @@ def _reorder_frames(value: np.ndarray, frames: np.ndarray, order: np.ndarray) ->
 
 
 def _refuse_duplicates(
-    item_of: np.ndarray,
-    annotator_of: np.ndarray,
-    items: Sequence[str],
-    annotators: Sequence[str],
-    source: str,
+    item_of: np.ndarray, annotator_of: np.ndarray, items: Sequence[str], annotators: Sequence[str], source: str
 ) -> None:
     twice = np.flatnonzero((np.diff(item_of) == 0) & (np.diff(annotator_of) == 0))
     if len(twice):

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from unisono.tables.labels import counted
-from unisono.tables.rating_checks import MOST_NAMED, Alert
+from unisono.tables.rating_checks import MOST_NAMED, Alert, hasty_alert
 from unisono.tables.ratings import Ratings
 
 FASTEST = 0.3  # seconds: nobody looks, judges and answers faster than they react
@@ -52,15 +52,15 @@ def _by_annotator(trials: Trials) -> dict[str, np.ndarray]:
     return {name: trials.seconds[known & (who == name)] for name in dict.fromkeys(trials.annotator)}
 
 
+def too_fast(fast: np.ndarray, n: np.ndarray) -> np.ndarray:
+    """(K,) whether so many of n answers came faster than anybody can answer that it is no chance."""
+    return np.asarray((fast >= HASTY_ANSWERS) & (fast >= HASTY_SHARE * n))
+
+
 def _hasty(trials: Trials) -> Iterator[Alert]:
-    named = 0
-    for name, seconds in _by_annotator(trials).items():
-        fast = int((seconds < FASTEST).sum())
-        if fast >= HASTY_ANSWERS and fast >= HASTY_SHARE * len(seconds) and named < MOST_NAMED:
-            named += 1
-            times = f"{fast} of {len(seconds)} times in under {FASTEST:g} s"
-            words = f"Annotator '{name}' answered {times}, faster than anybody can."
-            yield Alert("impossible-times", "warning", words, (name,))
+    each = {name: (int((one < FASTEST).sum()), len(one)) for name, one in _by_annotator(trials).items()}
+    for name in [name for name, counts in each.items() if too_fast(*np.array(counts))][:MOST_NAMED]:
+        yield hasty_alert(name, *each[name])
 
 
 def _hurried(trials: Trials) -> Iterator[Alert]:

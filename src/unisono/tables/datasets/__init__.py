@@ -15,11 +15,7 @@ from unisono.tables.ratings import Ratings
 
 BUNDLED = {  # name -> table -> file
     "squality": {"ratings": "ratings.csv"},
-    "green_intensity": {
-        "ratings": "ratings.csv.gz",
-        "reference": "reference.csv.gz",
-        "features": "features.csv.gz",
-    },
+    "green_intensity": {"ratings": "ratings.csv.gz", "reference": "reference.csv.gz", "features": "features.csv.gz"},
     "forrest_gump": {"ratings": "ratings.csv.gz"},
 }
 

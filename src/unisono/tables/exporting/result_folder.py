@@ -92,14 +92,12 @@ def csv_text(columns: Mapping[str, Any]) -> str:
 
 def rounded_figures(columns: Mapping[str, Any]) -> dict[str, Any]:
     """The columns with numbers to six significant digits; counts and labels as they are."""
-    return {name: _rounded(column) if _is_float(column) else column for name, column in columns.items()}
+    return {name: _rounded(column) for name, column in columns.items()}
 
 
-def _is_float(column: Any) -> bool:
-    return isinstance(column, np.ndarray) and column.dtype.kind == "f"
-
-
-def _rounded(column: np.ndarray) -> np.ndarray:
+def _rounded(column: Any) -> Any:
+    if not isinstance(column, np.ndarray) or column.dtype.kind != "f":
+        return column
     dust = DUST * np.max(np.abs(column), initial=0.0, where=np.isfinite(column))
     return np.where(np.abs(column) <= dust, 0.0, significant(column))
 

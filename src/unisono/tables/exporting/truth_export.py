@@ -48,17 +48,6 @@ class Truth:
         for index, item in enumerate(self.items):
             yield index, item, slice(int(end[index] - self.length[index]), int(end[index]))
 
-    def need_items(self) -> None:
-        """Raises a DataError for traces."""
-        if self.clock is not None:
-            raise DataError(f"{self.source} holds traces; this kind takes one value per item. Export nova or elan.")
-
-    def need_traces(self) -> Clock:
-        """The clock; raises a DataError for items."""
-        if self.clock is None:
-            raise DataError(f"{self.source} holds items without time; this kind takes traces. Export another kind.")
-        return self.clock
-
 
 def read_truth(path: Path, wanted: Sequence[str] = ()) -> Truth:
     """Truth from the folder that `unisono fuse --out` wrote, or from its truth.csv."""
@@ -81,7 +70,6 @@ _EPOCH = re.compile(r"(.+)/epoch (\d+)")
 
 def write_label_studio(truth: Truth, path: Path, options: dict[str, Any]) -> None:
     """Tasks with predictions: a number (or stars) per dimension, whose control has the dimension's name."""
-    truth.need_items()
     form, to_name = options.get("form") or "number", options.get("to_name") or "item"
     tasks = []
     for _, item, rows in truth.parts():
@@ -102,7 +90,6 @@ def write_label_studio(truth: Truth, path: Path, options: dict[str, Any]) -> Non
 
 def write_inspect(truth: Truth, path: Path, options: dict[str, Any]) -> None:
     """Lines for `precomputed_scores`: the value of a sample, by dimension if there are several."""
-    truth.need_items()
     lines = []
     for _, item, rows in truth.parts():
         found = _EPOCH.fullmatch(item)
@@ -119,7 +106,6 @@ def write_inspect(truth: Truth, path: Path, options: dict[str, Any]) -> None:
 
 def write_crowd_kit(truth: Truth, path: Path, options: dict[str, Any]) -> None:
     """The table task, label that crowd-kit's metrics take; of one dimension."""
-    truth.need_items()
     if len(truth.dimensions) > 1:
         known = ", ".join(truth.dimensions)
         raise DataError(f"{truth.source}: crowd-kit knows one label per task. Choose one of {known} with --dim.")
@@ -141,7 +127,8 @@ def write_nova(truth: Truth, folder: Path, options: dict[str, Any]) -> None:
     With the variance v of the estimate over all frames, a frame of standard deviation sd has confidence v / (v + sd^2):
     1 where the truth is certain, 1/2 where it is as uncertain as it varies.
     """
-    clock = truth.need_traces()
+    clock = truth.clock
+    assert clock is not None
     variance = np.nanvar(truth.mean, axis=0)
     for index, item, rows in truth.parts():
         session, _, role = item.rpartition("/")
@@ -171,7 +158,8 @@ def _nova_header(name: str, role: str, size: int, rate: float, values: np.ndarra
 
 def write_elan(truth: Truth, folder: Path, options: dict[str, Any]) -> None:
     """A document per recording; on a tier per dimension (and one for its sd) means over intervals of equal length."""
-    clock = truth.need_traces()
+    clock = truth.clock
+    assert clock is not None
     rate = float(options.get("rate") or ELAN_RATE)
     folder.mkdir(parents=True, exist_ok=True)
     for index, item, rows in truth.parts():
@@ -224,7 +212,7 @@ def _write_new(path: Path, text: str) -> None:
 
 
 class Target(NamedTuple):
-    """A kind of file: who writes it, whether it is a folder, and which options mean something for it."""
+    """A kind of file: who writes it, whether it is a folder of traces, and which options mean something for it."""
 
     write: Callable[[Truth, Path, dict[str, Any]], None]
     folder: bool = False
@@ -247,5 +235,9 @@ def export_truth(kind: str, truth: Truth, out: Path, options: dict[str, Any]) ->
     foreign = sorted(set(given) - target.takes)
     if foreign:
         raise ValueError(f"--{foreign[0].replace('_', '-').replace('form', 'as')} means nothing for {kind}.")
+    if target.folder and truth.clock is None:
+        raise DataError(f"{truth.source} holds items without time; this kind takes traces. Export another kind.")
+    if truth.clock is not None and not target.folder:
+        raise DataError(f"{truth.source} holds traces; this kind takes one value per item. Export nova or elan.")
     with atomic_directory(out) if target.folder else atomic_path(out) as temporary:
         target.write(truth, temporary, given)

@@ -15,16 +15,7 @@ from pathlib import PurePath
 from typing import Any
 
 from unisono.errors import DataError
-from unisono.tables.importing.documents import (
-    is_zip,
-    json_document,
-    json_records,
-    json_values,
-    looks_like_json,
-    parsed,
-    table_rows,
-    zip_members,
-)
+from unisono.tables.importing import documents
 from unisono.tables.importing.import_request import Request, file_facts, required
 from unisono.tables.importing.imported_answers import Answers, Entry
 from unisono.tables.importing.json_mapper import name_at, only, parse_path
@@ -51,8 +42,8 @@ def read_label_studio(files: Sequence[str], answers: Answers, request: Request) 
     """
     answers.say("Unit: answers as given; no time. Stars count from 1.")
     for file in files:
-        if looks_like_json(file):
-            for task in json_records(file, "tasks"):
+        if documents.looks_like_json(file):
+            for task in documents.json_records(file, "tasks"):
                 _add_task(task, answers, request.item)
         else:
             _add_table(file, answers, request)
@@ -60,7 +51,7 @@ def read_label_studio(files: Sequence[str], answers: Answers, request: Request) 
 
 def _add_task(task: Node, answers: Answers, wanted: str | None) -> None:
     pair = wanted.split(",") if wanted is not None and "," in wanted else None
-    item = name_at(task, parse_path("id" if wanted is None or pair else wanted), "item")
+    item = name_at(task, "id" if wanted is None or pair else wanted, "item")
     sides = functools.partial(_sides, task, item, pair, answers)
     task.need("annotations")
     for annotation in task.each("annotations"):
@@ -111,13 +102,13 @@ def _sides(task: Node, item: str, pair: Sequence[str] | None, answers: Answers, 
         answers.say(f"What was left and right: they {said} (--item data.A,data.B names others).")
     if len(pair) != 2:
         return f"{item}/left", f"{item}/right"
-    left, right = (name_at(task, parse_path(path), "item") for path in pair)
+    left, right = (name_at(task, path, "item") for path in pair)
     return left, right
 
 
 def _add_table(file: str, answers: Answers, request: Request) -> None:
     item = request.item or "id"
-    rows = list(table_rows(file, needed=("annotator", item)))
+    rows = list(documents.table_rows(file, needed=("annotator", item)))
     columns = list(dict.fromkeys(column for row in rows for column, _ in row.entries()))
     columns = [column for column in columns if column not in answers.rename and not _is_label(column, item)]
     fields = [column for column in columns if _describes_task(rows, column, item)]
@@ -164,11 +155,10 @@ def _cell(text: str) -> Any:
 def read_prodigy(files: Sequence[str], answers: Answers, request: Request) -> None:
     """Accepted tasks; the rating is the option chosen in `accept`, or the fields named with `--dim`."""
     answers.say("Unit: options as given; no time. Item: the hash of the input, unless --item says otherwise.")
-    item = parse_path(request.item or "_input_hash")
     answers.usually(repeats="last")
-    fields = {source: parse_path(source) for _, source in request.dims}
+    fields = [source for _, source in request.dims] or ["accept"]
     for file in files:
-        for task in json_values(file):
+        for task in documents.json_values(file):
             answer = task.need("answer").text()
             if answer != "accept":
                 answers.drop(task, f"the answer is {answer}")
@@ -176,13 +166,14 @@ def read_prodigy(files: Sequence[str], answers: Answers, request: Request) -> No
             who = task.first("_annotator_id", "_session_id")
             if who.value is None:
                 raise DataError(f"{task}: there is no '_annotator_id'. Start Prodigy with named sessions.")
-            for name, path in fields.items() or {"accept": parse_path("accept")}.items():
-                node = only(task, path)
+            item = name_at(task, request.item or "_input_hash", "item")
+            for name in fields:
+                node = only(task, parse_path(name))
                 if node.value is None:
                     raise DataError(
                         f"{task}: there is no '{name}'. Name the field of the rating with --dim NAME=FIELD."
                     )
-                answers.add(name_at(task, item, "item"), who.text(), name, node.value, node, kind="human")
+                answers.add(item, who.text(), name, node.value, node, kind="human")
 
 
 def read_doccano(files: Sequence[str], answers: Answers, request: Request) -> None:
@@ -194,15 +185,15 @@ def read_doccano(files: Sequence[str], answers: Answers, request: Request) -> No
 
 
 def _doccano_records(file: str, names: str | None) -> Iterator[tuple[str, Node]]:
-    if not is_zip(file):
+    if not documents.is_zip(file):
         user = required(file_facts(file, names, "{annotator}.jsonl"), "annotator", file)
-        yield from _of_one_user(user, json_records(file), named=names is not None)
+        yield from _of_one_user(user, documents.json_records(file), named=names is not None)
         return
-    for member, data in zip_members(file):
+    for member, data in documents.zip_members(file):
         name = f"{source_name(file)}/{member}"
         for number, line in enumerate(data.decode("utf-8-sig", errors="replace").splitlines(), 1):
             if line.strip():
-                yield PurePath(member).stem, parsed(JsonText(name, line, number))
+                yield PurePath(member).stem, documents.parsed(JsonText(name, line, number))
 
 
 def _of_one_user(user: str, records: Iterator[Node], *, named: bool) -> Iterator[tuple[str, Node]]:
@@ -238,23 +229,20 @@ def read_sureal(files: Sequence[str], answers: Answers, request: Request) -> Non
     answers.say("Unit: opinion scores as given; no time. Item: asset_id.")
     answers.usually(repeats="mean")
     for file in files:
-        if not looks_like_json(file):
+        if not documents.looks_like_json(file):
             raise DataError(
                 f"{source_name(file)} line 1: this is not JSON. Datasets of sureal that are programs are not run;"
                 " write them as JSON first."
             )
-        for video in json_document(file).need("dis_videos").each():
+        for video in documents.json_document(file).need("dis_videos").each():
             scores = video.need("os")
-            people = scores.entries() if isinstance(scores.value, dict) else _by_position(scores)
+            named = isinstance(scores.value, dict)
+            people = scores.entries() if named else ((f"subject {n}", one) for n, one in enumerate(scores.each(), 1))
             for subject, node in people:
                 # One score, or one per repetition.
                 repeats = [node] if not isinstance(node.value, list) else list(node.each())
                 for score in repeats:
                     answers.add(video.label("asset_id"), subject, "score", score.value, score, kind="human")
-
-
-def _by_position(scores: Node) -> list[tuple[str, Node]]:
-    return [(f"subject {index + 1}", node) for index, node in enumerate(scores.each())]
 
 
 def read_alt_test(files: Sequence[str], answers: Answers, request: Request) -> None:
@@ -264,7 +252,7 @@ def read_alt_test(files: Sequence[str], answers: Answers, request: Request) -> N
     for file in files:
         name = source_name(file).lower()
         kind = "human" if name.startswith("human") else "judge" if name.startswith(("llm", "model", "judge")) else ""
-        for who, items in json_document(file).entries():
+        for who, items in documents.json_document(file).entries():
             found += [(who, kind, item, node) for item, node in items.entries()]
     names = {item for _, _, item, _ in found}
     split = _dimensions_behind(names)
@@ -292,7 +280,7 @@ def read_mt_bench(files: Sequence[str], answers: Answers, request: Request) -> N
     answers.say("Unit: scores 1 to 10 as given; -1 means that no score was found in the judge's answer; no time.")
     found: list[Entry] = []
     for file in files:
-        for record in json_values(file):
+        for record in documents.json_values(file):
             games = [game for game in _GAMES if record.at(game[0]).value is not None]
             for game in games:
                 _add_game(record, game, answers)

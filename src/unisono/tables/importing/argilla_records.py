@@ -13,7 +13,7 @@ from unisono.errors import DataError
 from unisono.tables.importing.documents import json_records
 from unisono.tables.importing.import_request import Request
 from unisono.tables.importing.imported_answers import Answers
-from unisono.tables.importing.json_mapper import name_at, parse_path
+from unisono.tables.importing.json_mapper import name_at
 from unisono.tables.importing.located_json import Node
 
 _RESPONSES, _SUGGESTED = ".responses", "-suggestion"
@@ -52,7 +52,7 @@ def _all_given(files: Sequence[str], request: Request) -> Iterator[tuple[str, Gi
             known = request.item or ("external_id" if record.at("id").value is None else "id")
             pushed = _is_pushed(record)
             numbered = pushed and request.item is None and record.at(known).value is None
-            name = f"record {number}" if numbered else name_at(record, parse_path(known), "item")
+            name = f"record {number}" if numbered else name_at(record, known, "item")
             nested = isinstance(record.at("responses").value, dict)
             for one in (_pushed if pushed else _nested if nested else _flat)(record):
                 yield name, one

@@ -78,10 +78,13 @@ def _turk_items(file: str, header: Sequence[str], request: Request) -> tuple[dic
         groups = _groups(header, set(columns))
         if len(columns) > 1 and "1" in columns and groups:
             return columns, groups
-    named = detect([column.removeprefix("Input.") for column in inputs], "item")
-    if len(inputs) == 1 or named:
-        return {"": inputs[0] if len(inputs) == 1 else f"Input.{named}"}, {}
-    return {"": "HITId"}, {}
+    return {"": _item_among(inputs, "Input.") or "HITId"}, {}
+
+
+def _item_among(inputs: Sequence[str], prefix: str) -> str | None:
+    """The input that names the item: the only one, or the one that is called so."""
+    named = detect([column.removeprefix(prefix) for column in inputs], "item")
+    return inputs[0] if len(inputs) == 1 else f"{prefix}{named}" if named else None
 
 
 def _groups(header: Sequence[str], numbers: set[str]) -> dict[str, set[str]]:
@@ -174,9 +177,8 @@ def _toloka_item(file: str, header: Sequence[str], wanted: str | None) -> str:
     inputs = [column for column in header if column.startswith("INPUT:")]
     if wanted is not None:
         return wanted if wanted in header else f"INPUT:{wanted}"
-    named = detect([column.removeprefix("INPUT:") for column in inputs], "item")
-    if named or len(inputs) == 1:
-        return inputs[0] if len(inputs) == 1 else f"INPUT:{named}"
+    if (found := _item_among(inputs, "INPUT:")) is not None:
+        return found
     raise DataError(
         f"{source_name(file)} row 1: which input names the item? There are {listed(inputs)}; say it with --item COLUMN."
     )

@@ -10,6 +10,7 @@ import csv
 import functools
 import gzip
 import io
+import itertools
 import json
 import struct
 import sys
@@ -18,12 +19,13 @@ import zlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any
-from xml.etree.ElementTree import Element
+from xml.etree.ElementTree import Element, TreeBuilder
 from xml.parsers import expat
 
 from unisono.errors import DataError
 from unisono.tables.importing.located_json import JsonText, Node, TableRow
 from unisono.tables.labels import did_you_mean, listed
+from unisono.tables.reading.json_and_workbooks import parsed_json
 from unisono.tables.reading.open_table import STDIN, source_name
 
 _ZIP, _GZIP = b"PK\x03\x04", b"\x1f\x8b"
@@ -67,31 +69,22 @@ def parsed(source: JsonText) -> Node:
     """The value of a JSON text."""
     if not source.text.strip("\ufeff \t\r\n"):
         raise DataError(f"{source.name} is empty. Expected JSON.")
-    try:
-        return Node(json.loads(source.text.lstrip("\ufeff")), source)
-    except json.JSONDecodeError as error:
-        line = source.first + error.lineno - 1
-        raise DataError(f"{source.name} line {line}: this is not JSON ({error.msg}). Is the file whole?") from None
-    except RecursionError:
-        raise DataError(f"{source.name} line {source.first}: JSON nested too deeply to be read.") from None
+    return Node(parsed_json(source.name, source.text.lstrip("\ufeff"), source.first), source)
 
 
 def json_values(path: str) -> Iterator[Node]:
     """The values of a file: its lines if each of them is JSON, else the whole document as one."""
     name = source_name(path)
     lines = ((number, line) for number, line in lines_of(path) if line.strip())
-    begin = next(lines, None)
-    if begin is None:
+    first = list(itertools.islice(lines, 2))
+    if not first:
         raise DataError(f"{name} is empty. Expected JSON.")
-    following = next(lines, None)
-    if following is not None and _complete(begin[1]):
-        yield parsed(JsonText(name, begin[1], begin[0], single=True))
-        yield parsed(JsonText(name, following[1], following[0], single=True))
-        for number, line in lines:
+    if len(first) > 1 and _complete(first[0][1]):
+        for number, line in itertools.chain(first, lines):
             yield parsed(JsonText(name, line, number, single=True))
         return
     # One document. Blank lines were skipped above, so it is put together with its lines where they were.
-    rows = [begin, *([following] if following else []), *lines]
+    rows = [*first, *lines]
     text, at = [], rows[0][0]
     for number, line in rows:
         text.append("\n" * (number - at) + line)
@@ -135,7 +128,8 @@ def raw_rows(path: str, separator: str | None = None) -> Iterator[tuple[int, lis
     if begin is None:
         raise DataError(f"{name} is empty.")
     separator = separator or max(_SEPARATORS, key=begin[1].count)
-    rows = csv.reader(_texts(begin, lines), delimiter=separator, strict=True)
+    texts = (line + "\n" for _, line in itertools.chain([begin], lines))
+    rows = csv.reader(texts, delimiter=separator, strict=True)
     row = 1
     try:
         for cells in rows:
@@ -198,7 +192,8 @@ def zip_members(path: str, begins: tuple[str, ...] = ("",)) -> Iterator[tuple[st
                 if not info.is_dir() and info.filename.startswith(begins):
                     yield info.filename, archive.read(info)
     except NotImplementedError:
-        raise DataError(f"{name} is packed in a way that Python {_python()} cannot unpack.") from None
+        version = ".".join(map(str, sys.version_info[:2]))
+        raise DataError(f"{name} is packed in a way that Python {version} cannot unpack.") from None
     except (zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError, RuntimeError, struct.error):
         raise DataError(f"{name} line 1: the zip archive is damaged or cut short.") from None
 
@@ -217,12 +212,6 @@ def _standard_input() -> bytes:
     return sys.stdin.buffer.read()
 
 
-def _texts(begin: tuple[int, str], lines: Iterator[tuple[int, str]]) -> Iterator[str]:
-    yield begin[1] + "\n"
-    for _, line in lines:
-        yield line + "\n"
-
-
 def _complete(line: str) -> bool:
     try:
         value: Any = json.loads(line)
@@ -230,10 +219,6 @@ def _complete(line: str) -> bool:
         # The first of many lines may itself be damaged; a lone bracket opens a document over several lines.
         return line.lstrip()[0] == "{" and len(line.strip()) > 1 and line.rstrip()[-1] == "}"
     return isinstance(value, dict | list)
-
-
-def _python() -> str:
-    return f"{sys.version_info.major}.{sys.version_info.minor}"
 
 
 class Located(Element):
@@ -244,13 +229,23 @@ class Located(Element):
 
 def xml_root(path: str) -> Located:
     """The outermost element of a file."""
-    name = source_name(path)
-    parser = expat.ParserCreate()
-    builder = _Builder(name, parser)
-    parser.StartDoctypeDeclHandler = builder.refuse
-    parser.StartElementHandler = builder.start
-    parser.EndElementHandler = builder.end
-    parser.CharacterDataHandler = builder.text
+    name, parser = source_name(path), expat.ParserCreate()
+
+    def place() -> str:
+        return f"{name} line {parser.CurrentLineNumber}"
+
+    def located(tag: str, attributes: dict[str, str]) -> Located:
+        found = Located(tag, attributes)
+        found.place = place()
+        return found
+
+    def refuse(*about: Any) -> None:
+        raise DataError(f"{place()}: the file has a document type, which is not read. Remove that line.")
+
+    builder = TreeBuilder(located)
+    parser.StartDoctypeDeclHandler = refuse
+    parser.StartElementHandler, parser.EndElementHandler = builder.start, builder.end
+    parser.CharacterDataHandler = builder.data
     with open_bytes(path) as stream:
         data = stream.read()
     try:
@@ -258,37 +253,6 @@ def xml_root(path: str) -> Located:
     except expat.ExpatError as error:
         why = expat.ErrorString(error.code)
         raise DataError(f"{name} line {error.lineno}: this is not XML ({why}). Is the file whole?") from None
-    assert builder.root is not None
-    return builder.root
-
-
-class _Builder:
-    """Puts elements together as the parser meets them."""
-
-    def __init__(self, name: str, parser: Any):
-        self.name = name
-        self.parser = parser
-        self.root: Located | None = None
-        self.open: list[Located] = []
-
-    def place(self) -> str:
-        return f"{self.name} line {self.parser.CurrentLineNumber}"
-
-    def refuse(self, *about: Any) -> None:
-        raise DataError(f"{self.place()}: the file has a document type, which is not read. Remove that line.")
-
-    def start(self, tag: str, attributes: dict[str, str]) -> None:
-        found = Located(tag, attributes)
-        found.place = self.place()
-        if self.open:
-            self.open[-1].append(found)
-        else:
-            self.root = found
-        self.open.append(found)
-
-    def end(self, tag: str) -> None:
-        self.open.pop()
-
-    def text(self, data: str) -> None:
-        if not len(self.open[-1]):
-            self.open[-1].text = (self.open[-1].text or "") + data
+    root = builder.close()
+    assert isinstance(root, Located)
+    return root

@@ -17,7 +17,7 @@ from unisono.errors import DataError, in_shell
 from unisono.tables.importing.documents import is_zip, json_document, json_records, parsed, records_of, zip_members
 from unisono.tables.importing.import_request import Request, item_names
 from unisono.tables.importing.imported_answers import Answers, Entry
-from unisono.tables.importing.json_mapper import kind_named, name_at, parse_path
+from unisono.tables.importing.json_mapper import kind_named, name_at
 from unisono.tables.importing.located_json import JsonText, Node
 from unisono.tables.importing.tables_of_scores import is_experiment, read_experiment
 from unisono.tables.reading.open_table import source_name
@@ -365,11 +365,11 @@ def _add_feedback(
     record: Node, item: Node, who: str, name: str, value: Node, kind: str | None, answers: Answers, request: Request
 ) -> None:
     if request.item is not None:
-        named = "/".join(name_at(record, parse_path(part), "item") for part in request.item.split(","))
+        named = "/".join(name_at(record, part, "item") for part in request.item.split(","))
     else:
         named = item.label()
     if request.annotator is not None:
-        who = name_at(record, parse_path(request.annotator), "annotator")
+        who = name_at(record, request.annotator, "annotator")
     answers.add(named, who, name, value.value, value if value.value is not None else record, kind=kind)
 
 

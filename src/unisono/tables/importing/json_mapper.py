@@ -15,9 +15,9 @@ per dimension, and parallel lists (values here, annotators there, in the same or
 
 from __future__ import annotations
 
+import functools
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from unisono.errors import DataError
@@ -48,6 +48,7 @@ class Path(NamedTuple):
         return EACH in self.steps or ALL in self.steps
 
 
+@functools.cache
 def parse_path(text: str) -> Path:
     """A path from its text; raises ValueError where it makes no sense."""
     if text.startswith("="):
@@ -79,14 +80,14 @@ def only(record: Node, path: Path) -> Node:
     return next(select(record, path))
 
 
-def name_at(record: Node, path: Path, role: str) -> str:
+def name_at(record: Node, path: str, role: str) -> str:
     """A label that has to be there."""
-    node = only(record, path)
+    node = only(record, parse_path(path))
     if isinstance(node.value, dict | list):
         raise node.unlike(f"a name for the {role}")
     found = "" if node.value is None else label_of(node.value)
     if not found:
-        raise DataError(f"{record}: there is no {role} at '{path.text}'. Every record needs one.")
+        raise DataError(f"{record}: there is no {role} at '{path}'. Every record needs one.")
     return found
 
 
@@ -146,64 +147,47 @@ KINDS = {
 }
 
 
-@dataclass(frozen=True)
-class Layout:
-    """Paths of one kind of record."""
-
-    records: Path
-    item: tuple[Path, ...]
-    annotator: Path
-    dims: Mapping[str, Path] = field(default_factory=dict)  # name -> its number
-    dimension: Path | None = None  # or: where the name of the dimension is, and where its number
-    value: Path | None = None
-    kind: Path | None = None
-    time: Path | None = None
-    seconds: float = 1.0  # per unit of time
-
-
-def layout_of(request: Request) -> Layout:
-    """The layout that the options of `unisono import json` describe; raises ValueError where they do not suffice."""
+def _refuse_unclear(request: Request) -> None:
+    """Raises ValueError where the options do not say enough, or a path makes no sense."""
     if request.item is None or request.annotator is None:
         raise ValueError("say where things are: --item PATH and --annotator PATH")
     if (request.dimension is None) != (request.value is None):
         raise ValueError("--dimension and --value belong together")
-    long = request.dimension is not None and request.value is not None
-    if not long and not request.dims:
+    if request.dimension is None and not request.dims:
         raise ValueError("say where the numbers are: --dim NAME=PATH, or --dimension PATH --value PATH")
-    return Layout(
-        records=parse_path(request.records or "[]"),
-        item=tuple(parse_path(part) for part in request.item.split(",")),
-        annotator=parse_path(request.annotator),
-        dims={} if long else {name: parse_path(path) for name, path in request.dims},
-        dimension=None if request.dimension is None else parse_path(request.dimension),
-        value=None if request.value is None else parse_path(request.value),
-        kind=None if request.kind is None else parse_path(request.kind),
-        time=None if request.time is None else parse_path(request.time),
-        seconds=SECONDS[request.time_unit or "s"],
-    )
+    numbers = [path for _, path in request.dims] if request.dimension is None else [request.dimension, request.value]
+    for path in (*request.item.split(","), request.annotator, *numbers, request.kind, request.time):
+        parse_path(path or "[]")
 
 
 def read_json(files: Sequence[str], answers: Answers, request: Request) -> None:
     """`unisono import json`: anything, by the paths that the user gives."""
-    layout = layout_of(request)
-    if layout.dimension is not None:
+    _refuse_unclear(request)
+    if request.dimension is not None:
         answers.rename = {source: name for name, source in request.dims}
-    if layout.time is not None:
+    if request.time is not None:
         answers.say(f"Time: in seconds (read as {request.time_unit or 's'}), as written; the samples' own moments.")
     for file in files:
         for document in json_values(file):
             # Of JSON lines each line is a record, unless the path leads further into it.
             whole = not isinstance(document.value, list) and request.records is None
-            for record in [document] if whole else select(document, layout.records):
-                _add_record(record, layout, answers)
+            for record in [document] if whole else select(document, parse_path(request.records or "[]")):
+                _add_record(record, answers, request)
 
 
-def _add_record(record: Node, layout: Layout, answers: Answers) -> None:
+def _add_record(record: Node, answers: Answers, request: Request) -> None:
     """The answers of one record."""
-    item = "/".join(name_at(record, path, "item") for path in layout.item)
-    for annotator, kind, time, numbers in _judgements(record, layout):
-        for dimension, node in numbers:
-            answers.add(item, annotator, dimension, node.value, node, kind=kind, time=time)
+    item = "/".join(name_at(record, path, "item") for path in (request.item or "").split(","))
+    found = list(_judgements(record, request))
+    kind = None if request.kind is None else kind_named(label_of(only(record, parse_path(request.kind)).value))
+    time = None if request.time is None else only(record, parse_path(request.time))
+    try:
+        seconds = None if time is None else float(time.value) * SECONDS[request.time_unit or "s"]
+    except (TypeError, ValueError):
+        assert time is not None
+        raise time.unlike("a time") from None
+    for annotator, dimension, node in found:
+        answers.add(item, annotator, dimension, node.value, node, kind=kind, time=seconds)
 
 
 def kind_named(text: str) -> str | None:
@@ -211,28 +195,24 @@ def kind_named(text: str) -> str | None:
     return KINDS.get(text.strip().lower())
 
 
-Judgement = tuple[str, str | None, float | None, list[tuple[str, Node]]]
-
-
-def _judgements(record: Node, layout: Layout) -> Iterator[Judgement]:
-    if layout.annotator.many:
-        yield from _parallel(record, layout)
+def _judgements(record: Node, request: Request) -> Iterator[tuple[str, str, Node]]:
+    """Annotators with dimensions and the numbers they gave."""
+    dims = {} if request.dimension is not None else {name: parse_path(path) for name, path in request.dims}
+    people = parse_path(request.annotator or "")
+    if people.many:
+        yield from _parallel(record, people, dims)
         return
-    annotator = name_at(record, layout.annotator, "annotator")
-    yield annotator, _kind(record, layout), _time(record, layout), list(_numbers(record, layout))
+    annotator = name_at(record, people.text, "annotator")
+    if request.dimension is not None and request.value is not None:
+        yield annotator, name_at(record, request.dimension, "dimension"), only(record, parse_path(request.value))
+    for name, path in dims.items():
+        yield annotator, name, only(record, path)
 
 
-def _numbers(record: Node, layout: Layout) -> Iterator[tuple[str, Node]]:
-    if layout.dimension is not None and layout.value is not None:
-        yield name_at(record, layout.dimension, "dimension"), only(record, layout.value)
-    for name, path in layout.dims.items():
-        yield name, only(record, path)
-
-
-def _parallel(record: Node, layout: Layout) -> Iterator[Judgement]:
+def _parallel(record: Node, path: Path, dims: dict[str, Path]) -> Iterator[tuple[str, str, Node]]:
     """Annotators in a list, and for every dimension a list of the same length."""
-    people = list(select(record, layout.annotator))
-    columns = {name: list(select(record, path)) for name, path in layout.dims.items()}
+    people = list(select(record, path))
+    columns = {name: list(select(record, path)) for name, path in dims.items()}
     for name, column in columns.items():
         if len(column) != len(people):
             raise DataError(
@@ -240,21 +220,5 @@ def _parallel(record: Node, layout: Layout) -> Iterator[Judgement]:
                 "Lists that belong together must be of the same length."
             )
     for index, person in enumerate(people):
-        numbers = [(name, column[index]) for name, column in columns.items()]
-        yield label_of(person.value), _kind(record, layout), _time(record, layout), numbers
-
-
-def _kind(record: Node, layout: Layout) -> str | None:
-    if layout.kind is None:
-        return None
-    return kind_named(label_of(only(record, layout.kind).value))
-
-
-def _time(record: Node, layout: Layout) -> float | None:
-    if layout.time is None:
-        return None
-    node = only(record, layout.time)
-    try:
-        return float(node.value) * layout.seconds
-    except (TypeError, ValueError):
-        raise node.unlike("a time") from None
+        for name, column in columns.items():
+            yield label_of(person.value), name, column[index]

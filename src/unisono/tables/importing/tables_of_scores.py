@@ -92,15 +92,11 @@ def read_openai_evals(files: Sequence[str], answers: Answers, request: Request) 
                 system = ",".join(functions)
             elif event.text("type") in _EVENTS:
                 data = event.need("data")
-                numbers = [(key, node) for key, node in data.entries() if _is_score(node.value)]
+                numbers = [(key, node) for key, node in data.entries() if isinstance(node.value, bool | int | float)]
                 found += [((system, event.label("sample_id")), None, key, node, None) for key, node in numbers]
             elif event.at("final_report").value is None:
                 answers.drop(event, f"an event of type '{event.text('type') or 'unknown'}'")
     answers.add_all(found, lambda parts: {"system": parts[0], "prompt": parts[1]})
-
-
-def _is_score(value: Any) -> bool:
-    return isinstance(value, bool | int | float)
 
 
 def read_potato(files: Sequence[str], answers: Answers, request: Request) -> None:

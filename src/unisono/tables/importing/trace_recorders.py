@@ -8,6 +8,7 @@ does not name the dimension. A trial of CoRVid holds the values in `response` an
 
 from __future__ import annotations
 
+import functools
 import json
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
@@ -16,7 +17,7 @@ from unisono.errors import DataError
 from unisono.tables.importing.documents import raw_rows, records_of
 from unisono.tables.importing.import_request import Request, file_facts, number_in, required, stem, step_of
 from unisono.tables.importing.imported_answers import Answers
-from unisono.tables.importing.json_mapper import SECONDS, name_at, parse_path
+from unisono.tables.importing.json_mapper import SECONDS, name_at
 from unisono.tables.importing.located_json import Node, TableRow
 from unisono.tables.labels import as_number
 from unisono.tables.reading.open_table import source_name
@@ -141,19 +142,8 @@ class Sample(NamedTuple):
     value: str
 
 
-def read_pagan(files: Sequence[str], answers: Answers, request: Request) -> None:
-    """GTrace and BTrace."""
-    answers.say("Scale: GTrace -100 to 100, BTrace steps up and down; the log does not say which.")
-    _read_pagan_log(files, answers, request)
-
-
-def read_ranktrace(files: Sequence[str], answers: Answers, request: Request) -> None:
-    """RankTrace: only changes within a trace mean something."""
-    answers.say("Scale: none; a wheel without ends, so levels and ranges differ from trace to trace.")
-    _read_pagan_log(files, answers, request)
-
-
-def _read_pagan_log(files: Sequence[str], answers: Answers, request: Request) -> None:
+def _read_pagan_log(scale: str, files: Sequence[str], answers: Answers, request: Request) -> None:
+    answers.say(f"Scale: {scale}")
     answers.say("Time: seconds, from milliseconds of the video; moments of change, irregular; no bins.")
     answers.usually(repeats="last")
     for file in files:
@@ -170,6 +160,15 @@ def _read_pagan_log(files: Sequence[str], answers: Answers, request: Request) ->
             several = len(sessions[s.item, s.participant]) > 1
             who = f"{s.participant}/{s.session}" if several else s.participant
             answers.add(s.item, who, facts.get("dimension", "rating"), s.value, s.place, time=s.time)
+
+
+read_pagan = functools.partial(
+    _read_pagan_log, "GTrace -100 to 100, BTrace steps up and down; the log does not say which."
+)
+# Of RankTrace only changes within a trace mean something.
+read_ranktrace = functools.partial(
+    _read_pagan_log, "none; a wheel without ends, so levels and ranges differ from trace to trace."
+)
 
 
 def _samples(file: str, facts: dict[str, str]) -> Iterator[Sample]:
@@ -220,9 +219,9 @@ def read_jspsych(files: Sequence[str], answers: Answers, request: Request) -> No
 
 def _add_trial(file: str, trial: Node, response: Any, times: Any, answers: Answers, request: Request) -> None:
     facts = file_facts(file, request.names, "{annotator}.json") or file_facts(file, request.names, "{annotator}.csv")
-    item = name_at(trial, parse_path(request.item), "item") if request.item else stem(_stimulus(trial))
+    item = name_at(trial, request.item, "item") if request.item else stem(_stimulus(trial))
     if request.annotator:
-        who = name_at(trial, parse_path(request.annotator), "annotator")
+        who = name_at(trial, request.annotator, "annotator")
     else:
         who = trial.first(*_PEOPLE).text() or required(facts, "annotator", file)
     dimension = facts.get("dimension", "rating")

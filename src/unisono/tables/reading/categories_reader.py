@@ -144,7 +144,10 @@ def _recognised(table: Table, reading: Mapping[str, Any]) -> Answers:
             ratings = read_ratings(table, **reading)
         except DataError as error:
             trouble = error
-    offered = None if ratings is None else _text_left(ratings)
+    offered = None  # of items' ratings the columns that were left out because they hold text
+    if ratings is not None:
+        left_out = () if ratings.reading is None or ratings.is_series else ratings.reading.left_out
+        offered = [one.column for one in left_out if not one.numeric]
     if (offered is None or offered) and (left := _words_left(table, offered, reading)) is not None:
         words, arranged = left
         return Answers(_rest(table, arranged, words, reading), _categories(arranged, words, recognised=True))
@@ -153,12 +156,6 @@ def _recognised(table: Table, reading: Mapping[str, Any]) -> Answers:
     for message, category in told:
         warn(message, category, stacklevel=4)
     return Answers(ratings, None)
-
-
-def _text_left(ratings: Ratings) -> list[str]:
-    """Columns of items' ratings that were left out because they hold text."""
-    left = () if ratings.reading is None or ratings.is_series else ratings.reading.left_out
-    return [one.column for one in left if not one.numeric]
 
 
 def _words_left(
@@ -186,12 +183,18 @@ def _categories(arranged: Arranged, found: FoundWords, *, recognised: bool) -> C
         own = (one.classes, one.rows, one.answer) if several is None else several
         classes, rows, answer, *weight = own
         answers[one.name] = (classes, items.code[rows], annotators.code[rows], answer, *weight)
+    advice = [  # how to have words taken for numbers that nobody said are categories
+        f"The words of '{one.name}' count as categories; if they are grades, number them as they go up: "
+        f"{labels_for(one.classes)}."
+        for one in found.words
+        if recognised
+    ]
     reading = Reading(
         table.columns[arranged.roles.place["item"]],
         table.columns[arranged.roles.place["annotator"]],
         None,
         {one.name: one.column for one in found.words},
-        notes=(*table.notes, *arranged.notes, *(map(_may_be_grades, found.words) if recognised else ())),
+        notes=(*table.notes, *arranged.notes, *advice),
         item_parts=arranged.item_parts,
         item_ids=identifiers(found.found, arranged, "item"),
         annotator_ids=identifiers(found.found, arranged, "annotator"),
@@ -203,16 +206,12 @@ def _categories(arranged: Arranged, found: FoundWords, *, recognised: bool) -> C
     return replace(made, recognised=recognised)
 
 
-def _may_be_grades(words: WordAnswers) -> str:
-    """How to have words taken for numbers that nobody said are categories."""
-    graded = f"if they are grades, number them as they go up: {labels_for(words.classes)}."
-    return f"The words of '{words.name}' count as categories; {graded}"
-
-
 def _rest(table: Table, arranged: Arranged, found: FoundWords, reading: Mapping[str, Any]) -> Ratings | None:
     """The ratings of the rest of the table, if there are any."""
     if arranged.wide is not None:
-        table, reading = arranged.table, _in_rows(arranged, reading)
+        # Annotators (or items) stood side by side, and have rows of their own now.
+        names = {role: arranged.table.columns[arranged.roles.place[role]] for role in ("item", "annotator")}
+        table, reading = arranged.table, {**reading, **names, "annotators_in_columns": None, "items_in_columns": None}
     if "dimension" in found.found.label:
         levels = [one.column for one in found.words]
         if set(levels) >= set(found.found.label["dimension"].labels):
@@ -225,12 +224,6 @@ def _rest(table: Table, arranged: Arranged, found: FoundWords, reading: Mapping[
         return _as_it_was(read_ratings(rest, **reading), arranged)
     except NoNumbersError:
         return None
-
-
-def _in_rows(arranged: Arranged, reading: Mapping[str, Any]) -> dict[str, Any]:
-    """How to read a table whose annotators (or items) stood side by side and have rows of their own now."""
-    names = {role: arranged.table.columns[arranged.roles.place[role]] for role in ("item", "annotator")}
-    return {**reading, **names, "annotators_in_columns": None, "items_in_columns": None}
 
 
 def _as_it_was(ratings: Ratings, arranged: Arranged) -> Ratings:

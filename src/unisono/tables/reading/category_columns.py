@@ -18,8 +18,8 @@ from unisono.tables.labels import as_number
 from unisono.tables.reading import problems
 from unisono.tables.reading.cell_meanings import families_of, plain_word
 from unisono.tables.reading.column_roles import Roles, candidates, find_column, named_otherwise, varies_within
-from unisono.tables.reading.label_and_number_columns import MISSING_WORDS, Coded
-from unisono.tables.reading.raw_table import Chunk, Table
+from unisono.tables.reading.label_and_number_columns import Coded
+from unisono.tables.reading.raw_table import Chunk, Table, is_missing
 from unisono.tables.reading.table_rows import Collected, collect, sorted_claims
 
 MOST_CLASSES = 50  # more distinct words are names or text
@@ -35,8 +35,7 @@ def worth_reading(part: Chunk, index: int) -> bool:
     column = part.column(index).head(PEEKED)
     if column.dtype != pl.String:
         return False
-    cells = column.drop_nulls().str.strip_chars()
-    cells = cells.filter(~cells.str.to_lowercase().is_in(["", *MISSING_WORDS]))
+    cells = column.filter(~is_missing(column)).str.strip_chars()
     if not len(cells) or cells.cast(pl.Float64, strict=False).is_not_null().any():
         return False
     return cells.n_unique() <= MOST_CLASSES
@@ -200,7 +199,8 @@ def _worth_reading(table: Table, roles: Roles, offered: Collection[str] | None) 
 
 def _answered(words: WordAnswers, codes: Collection[str]) -> WordAnswers:
     """Without the rows whose cell is empty or says that it is missing, in any case or by the user's word."""
-    missing = np.array([name.lower() in ("", *MISSING_WORDS) or name in codes for name in words.word.labels])
+    labels = pl.Series(words.word.labels, dtype=pl.String)
+    missing = (is_missing(labels) | labels.is_in(list(codes))).to_numpy()
     return words._replace(rows=words.rows[~missing[words.word.code[words.rows]]])
 
 

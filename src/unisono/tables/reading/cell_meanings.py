@@ -21,12 +21,12 @@ from unisono.tables.labels import as_number, listed
 from unisono.tables.reading.label_and_number_columns import NumberColumn, as_label
 
 _PER_CENT = re.compile(r"([+-]?\d+(?:[.,]\d+)?)\s*%")
-_NUMBER = r"([+-]?\d+(?:[.,]\d+)?)"
+_NUMBER, _WORD = r"(?P<number>[+-]?\d+(?:[.,]\d+)?)", r"(?P<word>.*[^\W\d_]{2}.*)"
 _NAMED_NUMBERS = (
-    re.compile(_NUMBER + r"\s*[-–—:=.)]+\s*\(?(.*[^\W\d_]{2}.*)"),  # 4 - agree, 4: agree, 4) agree
-    re.compile(_NUMBER + r"\s*\((.*[^\W\d_]{2}.*)\)"),  # 4 (agree)
-    re.compile(r"\(" + _NUMBER + r"\)\s*(.*[^\W\d_]{2}.*)"),  # (4) agree
-    re.compile(r"(?P<word>.*[^\W\d_]{2}.*?)\s*\((?P<number>[+-]?\d+(?:[.,]\d+)?)\)"),  # agree (4)
+    re.compile(_NUMBER + r"\s*[-–—:=.)]+\s*\(?" + _WORD),  # 4 - agree, 4: agree, 4) agree
+    re.compile(rf"{_NUMBER}\s*\({_WORD}\)"),  # 4 (agree)
+    re.compile(rf"\({_NUMBER}\)\s*{_WORD}"),  # (4) agree
+    re.compile(rf"(?P<word>.*[^\W\d_]{{2}}.*?)\s*\({_NUMBER}\)"),  # agree (4)
 )
 _PAIR = re.compile(r"\s*(.+?)\s*=\s*([+-]?\d+(?:\.\d+)?|)\s*(?:[,;]\s*|$)")
 
@@ -59,7 +59,7 @@ class Cells:
 
     @property
     def words(self) -> list[str]:
-        return self.column.words_among(self.rows)
+        return self.column.words(self.rows)
 
     @property
     def has_numbers(self) -> bool:
@@ -121,7 +121,7 @@ def recode(columns: Sequence[NumberColumn], labels: Labels) -> list[str]:
 
 def explain(column: NumberColumn, labels: Labels) -> None:
     """Gives the cells of one column, or of a part of it, that `labels` names their numbers, and nothing else."""
-    meaning = _explained(column.words, labels)
+    meaning = _explained(column.words(), labels)
     if meaning is not None:
         column.settle(meaning.numbers)
     recode([column], labels)
@@ -183,19 +183,14 @@ def _named_numbers(cells: Sequence[str]) -> Meaning | None:
     """`4 - agree`, if every number has one name and every name one number."""
     for pattern in _NAMED_NUMBERS:
         matches = [pattern.fullmatch(cell) for cell in cells]
-        pairs = [_pair(match) for match in matches if match]
+        pairs = [(_number(match["number"]), plain_word(match["word"])) for match in matches if match]
         if len(pairs) == len(cells) and len({n for n, _ in pairs}) == len({word for _, word in pairs}) == len(
             set(pairs)
         ):
             numbers = {cell: number for cell, (number, _) in zip(cells, pairs, strict=True)}
-            return Meaning(numbers, f"Cells such as '{_safe(cells[0])}' count as their number in {{}}.")
+            shown = cells[0].replace("{", "{{").replace("}", "}}")
+            return Meaning(numbers, f"Cells such as '{shown}' count as their number in {{}}.")
     return None
-
-
-def _pair(match: re.Match[str]) -> tuple[float, str]:
-    named = match.groupdict()
-    number, word = (named["number"], named["word"]) if named else (match[1], match[2])
-    return _number(number), plain_word(word)
 
 
 def _known_words(columns: Sequence[Cells]) -> list[tuple[Cells, Meaning]]:
@@ -224,10 +219,6 @@ def _known_words(columns: Sequence[Cells]) -> list[tuple[Cells, Meaning]]:
 
 def _number(text: str) -> float:
     return float(text.replace(",", "."))
-
-
-def _safe(cell: str) -> str:
-    return cell.replace("{", "{{").replace("}", "}}")
 
 
 Spellings = tuple[str, ...]
@@ -286,14 +277,11 @@ def scale_of(family: str, words: Collection[str]) -> Scale | None:
         number = {word: float(at) for at, level in enumerate(levels, first) for word in level if word in words}
         # Two spellings of one level in one table mean two levels to whoever wrote it.
         if len(number) == len(words) == len(set(number.values())):
-            found.append(Scale(family, number, _names(levels, words), first))
+            # Each level in the spelling that occurs, else in the first one.
+            names = tuple(next((word for word in level if word in words), level[0]) for level in levels)
+            found.append(Scale(family, number, names, first))
     same = all(one.number == found[0].number for one in found)
     return found[0] if found and same else None
-
-
-def _names(levels: Sequence[Spellings], words: Collection[str]) -> tuple[str, ...]:
-    """Each level in the spelling that occurs, else in the first one."""
-    return tuple(next((word for word in level if word in words), level[0]) for level in levels)
 
 
 _VOCABULARY = {

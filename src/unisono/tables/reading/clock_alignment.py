@@ -160,12 +160,7 @@ def align_to(table: ItemTable, target: Ratings | ItemTable, *, hold: float = 0.0
     if complete:
         _refuse_missing(value, table, target)
     return ItemTable.from_rows(
-        value,
-        items=target.items,
-        columns=table.columns,
-        length=target.length,
-        clock=target.clock,
-        source=table.source,
+        value, items=target.items, columns=table.columns, length=target.length, clock=target.clock, source=table.source
     )
 
 

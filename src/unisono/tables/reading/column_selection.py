@@ -7,7 +7,7 @@ Wide or long, with times or without. Containers sort their judgements, so that t
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -16,31 +16,14 @@ from unisono.maths.copies.answer_chances import find_repeats
 from unisono.tables.annotator_kinds import two_kinds
 from unisono.tables.item_table import Hasty, LeftOut, Repeating
 from unisono.tables.labels import as_number, listed
-from unisono.tables.reading import problems
+from unisono.tables.reading import column_roles, problems
 from unisono.tables.reading.cell_meanings import Labels, Words
-from unisono.tables.reading.column_roles import (
-    KIND,
-    Roles,
-    are_ranks,
-    candidates,
-    described_by_name,
-    described_by_numbers,
-    find_column,
-    find_kind,
-    goes_with,
-    plain_name,
-    unit_of_duration,
-    varies_within,
-)
-from unisono.tables.reading.label_and_number_columns import Coded
 from unisono.tables.reading.raw_table import Table
 from unisono.tables.reading.table_rows import Collected, Rows, collect, long_rows, usable, wide_rows
 from unisono.tables.reading.time_cells import TimeColumn, from_their_start
+from unisono.tables.response_times import FASTEST, too_fast
 
 NAMED_FROM = 0.9  # probability from which somebody is said to repeat a block
-FASTEST = 0.3  # seconds: nobody reads, judges and answers faster than they react
-HASTY_SHARE = 0.2  # share of an annotator's answers, and
-HASTY_ANSWERS = 3  # number of them, that were impossibly fast before anybody is named
 MOST_SECONDS = 300.0  # median duration beyond which numbers without a unit are milliseconds
 _MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)  # an odd number without pattern, for hashing
 _CODES = np.uint64((1 << 20) - 1)
@@ -49,7 +32,7 @@ MOSTLY = 0.5  # share of annotators and items with several times, from which tim
 
 def shaped(
     table: Table,
-    roles: Roles,
+    roles: column_roles.Roles,
     wanted: Mapping[str, str],
     *,
     complete: bool = False,
@@ -66,7 +49,9 @@ def shaped(
     asked = [table.columns[index] for index in names.values()] if wanted or roles.is_long else []
     durations = duration_columns(table, roles) if rated else {}
     beside = [index for index in durations if index != clock and index not in names.values()]
-    found = collect(table, labels | find_kind(table, roles), [*names.values(), *beside], clock, Words(meanings, asked))
+    found = collect(
+        table, labels | column_roles.find_kind(table, roles), [*names.values(), *beside], clock, Words(meanings, asked)
+    )
     times = _times(found, roles, aside) if clock is not None else None
     if roles.is_long:
         rows = long_rows(found, roles.place["value"], wanted)
@@ -80,12 +65,14 @@ def shaped(
         if not wanted:
             kept = _ratings_among(found, kept, times, aside)
         if not kept:
-            raise problems.no_numbers(table.name, aside, _worded(found, names.values()))
+            # Columns that hold a few words might be answers.
+            words = {one.name: one.words() for one in map(found.number.__getitem__, names.values()) if one.words()}
+            raise problems.no_numbers(table.name, aside, words)
         if not wanted and rated:
             _refuse_ranks(found, kept)
         rows = wide_rows(found, {name: index for name, index in names.items() if index in kept}, complete=complete)
     # Errors and interval ends beside the estimates of a table of items are there to be left alone.
-    surprising = [one for one in aside if rated or not goes_with(one.column, table.columns)]
+    surprising = [one for one in aside if rated or not column_roles.goes_with(one.column, table.columns)]
     if surprising and not wanted:
         _warn_aside(table.name, surprising)
     rows.left_out = tuple(aside)
@@ -103,18 +90,13 @@ def shaped(
 def _refuse_ranks(found: Collected, kept: Sequence[int]) -> None:
     """One column that is called rank and holds ranks is a ranking of items."""
     names = [found.table.columns[index] for index in kept]
-    if len(kept) != 1 or plain_name(names[0]) not in ("rank", "ranking", "ranks"):
+    if len(kept) != 1 or column_roles.plain_name(names[0]) not in ("rank", "ranking", "ranks"):
         return
-    if are_ranks(found.look(kept[0]), found.label["annotator"].code):
+    if column_roles.are_ranks(found.look(kept[0]), found.label["annotator"].code):
         raise DataError(
             f"{found.table.name}: '{names[0]}' holds ranks, every number once for each annotator, which say more and "
             f"less than ratings. To take them for ratings nevertheless, say --dim {shlex.quote(names[0])}."
         )
-
-
-def _worded(found: Collected, columns: Iterable[int]) -> dict[str, list[str]]:
-    """The columns that hold a few words, which might be answers."""
-    return {column.name: column.words for column in map(found.number.__getitem__, columns) if column.words}
 
 
 def _ratings_among(found: Collected, kept: list[int], times: np.ndarray | None, aside: list[LeftOut]) -> list[int]:
@@ -124,7 +106,7 @@ def _ratings_among(found: Collected, kept: list[int], times: np.ndarray | None, 
     item = _moments(found, times)
     ratings = []
     for index in kept:
-        why = described_by_numbers(found.look(index), item, found.label["annotator"].code)
+        why = column_roles.described_by_numbers(found.look(index), item, found.label["annotator"].code)
         if why is None:
             ratings.append(index)
         else:
@@ -140,8 +122,8 @@ def _levels_that_rate(rows: Rows, times: np.ndarray | None, aside: list[LeftOut]
     ratings = []
     for d, name in enumerate(rows.dimensions):
         own = rows.value[d]
-        why = goes_with(name, rows.dimensions) or described_by_name(name)
-        why = why or described_by_numbers(own, item, rows.annotators.code)
+        why = column_roles.goes_with(name, rows.dimensions) or column_roles.described_by_name(name)
+        why = why or column_roles.described_by_numbers(own, item, rows.annotators.code)
         if np.isnan(own).all():
             aside.append(LeftOut(name, "empty"))
         elif why is None:
@@ -161,21 +143,17 @@ def _moments(found: Collected, times: np.ndarray | None) -> np.ndarray:
 
 def _warn_aside(name: str, aside: Sequence[LeftOut]) -> None:
     remedy = "To take columns in, name all that count: --dim NAME (dims=... in Python)."
-    warn(
-        f"{name}: left out {problems.left_out(aside)}. {remedy}",
-        LeftOutWarning,
-        stacklevel=5,
-    )
+    warn(f"{name}: left out {problems.left_out(aside)}. {remedy}", LeftOutWarning, stacklevel=5)
 
 
 def _number_columns(
-    table: Table, roles: Roles, wanted: Mapping[str, str], companions: bool
+    table: Table, roles: column_roles.Roles, wanted: Mapping[str, str], companions: bool
 ) -> tuple[dict[str, int], list[LeftOut]]:
     """The columns to read numbers from, by name, and those that will not be looked at."""
     if roles.is_long:
         return {"value": roles.place["value"]}, []
     if wanted:
-        names = {name: find_column(table, column) for name, column in wanted.items()}
+        names = {name: column_roles.find_column(table, column) for name, column in wanted.items()}
         for index in names.values():
             sharing = [name for name, other in names.items() if other == index]
             if len(sharing) > 1:
@@ -184,11 +162,11 @@ def _number_columns(
                     "Name one column for each."
                 )
         return names, []
-    free, aside = candidates(table, roles, companions=companions)
+    free, aside = column_roles.candidates(table, roles, companions=companions)
     return {table.columns[index]: index for index in free}, aside
 
 
-def _times(found: Collected, roles: Roles, aside: list[LeftOut]) -> np.ndarray | None:
+def _times(found: Collected, roles: column_roles.Roles, aside: list[LeftOut]) -> np.ndarray | None:
     """The time of every row; None if the column was only guessed and holds text, as a date does."""
     index = roles.place["time"]
     column = found.number[index]
@@ -202,12 +180,12 @@ def _times(found: Collected, roles: Roles, aside: list[LeftOut]) -> np.ndarray |
 
 def _comes_again(found: Collected) -> bool:
     """Whether most annotators say something of an item more than once."""
-    codes = [coded.code for role, coded in found.label.items() if role != KIND]
+    codes = [coded.code for role, coded in found.label.items() if role != column_roles.KIND]
     again = np.unique(np.stack(codes), axis=1, return_counts=True)[1] > 1
     return bool(again.mean() > MOSTLY)
 
 
-def _if_series(rows: Rows, times: np.ndarray | None, roles: Roles) -> np.ndarray | None:
+def _if_series(rows: Rows, times: np.ndarray | None, roles: column_roles.Roles) -> np.ndarray | None:
     """The times, unless the column was only guessed and most rows are alone: then it says when somebody answered."""
     if times is None or "time" in roles.named:
         return times
@@ -225,10 +203,12 @@ def _if_series(rows: Rows, times: np.ndarray | None, roles: Roles) -> np.ndarray
     return None
 
 
-def duration_columns(table: Table, roles: Roles) -> dict[int, float | None]:
+def duration_columns(table: Table, roles: column_roles.Roles) -> dict[int, float | None]:
     """Columns that say how long an answer took, by position, with the seconds in their unit; None if not known."""
     used = set(roles.place.values())
-    found = {index: unit_of_duration(column) for index, column in enumerate(table.columns) if index not in used}
+    found = {
+        index: column_roles.unit_of_duration(column) for index, column in enumerate(table.columns) if index not in used
+    }
     return {index: unit or None for index, unit in found.items() if unit is not None}
 
 
@@ -258,9 +238,8 @@ def hasty_annotators(found: Collected, durations: dict[int, float | None]) -> tu
             continue
         # Without a unit in the name: medians of minutes are typical of milliseconds, not of seconds.
         seconds = took * (unit or (0.001 if np.median(took[known]) > MOST_SECONDS else 1.0))
-        n = np.bincount(annotators.code[known], minlength=K)
-        fast = np.bincount(annotators.code[known & (seconds < FASTEST)], minlength=K)
-        for k in np.flatnonzero((fast >= HASTY_ANSWERS) & (fast >= HASTY_SHARE * n)):
+        n, fast = (np.bincount(annotators.code[known & of], minlength=K) for of in (known, seconds < FASTEST))
+        for k in np.flatnonzero(too_fast(fast, n)):
             named.append(Hasty(annotators.labels[k], found.table.columns[index], int(fast[k]), int(n[k])))
     return tuple(named)
 
@@ -280,15 +259,16 @@ def annotator_kinds(rows: Rows) -> tuple[str, ...] | None:
     Numbers are answers to "how kind?". One word for each item, whoever rates it, describes the items: photographs and
     paintings, say. A cell may be empty if the annotator's other rows are not.
     """
-    kind, who = rows.found.label.get(KIND), rows.annotators
-    if kind is None or who is None or _says_nothing(kind):
+    kind, who = rows.found.label.get(column_roles.KIND), rows.annotators
+    words = [] if kind is None else [label for label in kind.labels if label]
+    if kind is None or who is None or all(as_number(word, comma=True) is not None for word in words):
         return None
     said = np.flatnonzero(np.array(kind.labels)[kind.code] != "")
     first = np.full(len(who.labels), -1, dtype=np.int64)
     first[who.code[said[::-1]]] = kind.code[said[::-1]]
     differs = said[first[who.code[said]] != kind.code[said]]
     if len(differs):
-        if not varies_within(kind.code, rows.items.code):
+        if not column_roles.varies_within(kind.code, rows.items.code):
             return None
         row = int(differs[0])
         both = [kind.labels[code] for code in (first[who.code[row]], kind.code[row])]
@@ -300,9 +280,3 @@ def annotator_kinds(rows: Rows) -> tuple[str, ...] | None:
             "Say what the annotator is, as in other rows, or leave the column out."
         )
     return tuple(kind.labels[code] for code in first)
-
-
-def _says_nothing(kind: Coded) -> bool:
-    """Whether all cells are empty, or all are numbers."""
-    words = [label for label in kind.labels if label]
-    return not words or all(as_number(word, comma=True) is not None for word in words)

@@ -10,16 +10,17 @@ its row; an empty one is a missing answer.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
-from typing import NamedTuple
+from collections.abc import Collection, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
 
 from unisono.errors import DataError
-from unisono.tables.comparisons import LEFT, RIGHT, TIE
-from unisono.tables.labels import listed
+from unisono.tables.comparisons import LEFT, RIGHT, TIE, Comparisons
+from unisono.tables.labels import listed, sort_labels
 from unisono.tables.reading.column_roles import detect, find_column, plain_name
+from unisono.tables.reading.data_frames import WHOLE
 from unisono.tables.reading.raw_table import Table
 
 ANYBODY = "all"  # who answered, where no column says it
@@ -70,31 +71,8 @@ class Cells(NamedTuple):
         return [name for _, name in sorted((int(match[1]), name) for match, name in numbered if match)]
 
 
-class Pairs(NamedTuple):
-    """One row per answered pair and dimension."""
-
-    cells: Cells
-    layout: str
-    left: pl.Series
-    right: pl.Series
-    annotator: pl.Series
-    dimension: np.ndarray  # (n,)
-    answer: np.ndarray  # (n,)
-    row: np.ndarray  # (n,) of the table
-    ranking: np.ndarray  # (n,) what belongs together
-    dimensions: tuple[str, ...]
-    sided: bool
-    strength: np.ndarray | None = None  # (n,)
-    notes: tuple[str, ...] = ()
-    from_numbers: bool = False
-    people_from_numbers: bool = False
-
-    def where(self, row: int) -> str:
-        return self.cells.where(int(self.row[row]))
-
-
-def told(cells: Cells, words: Words) -> Pairs:
-    """The pairs of a table."""
+def told(cells: Cells, words: Words) -> Comparisons:
+    """What a table says."""
     plain = cells.plain()
     who = _annotator(cells, words)
     if words.left is None:
@@ -148,63 +126,87 @@ def two_sides(plain: Collection[str]) -> tuple[str, str] | None:
     return None
 
 
-def _people(cells: Cells, who: str | None, rows: np.ndarray) -> pl.Series:
-    if who is None:
-        return pl.Series([ANYBODY] * len(rows), dtype=pl.String)
-    column = cells.frame[who].gather(rows)
+def refuse_empty(cells: Cells, column: pl.Series, rows: np.ndarray, what: str, remedy: str) -> None:
+    """Raises an error where a cell of these rows is empty."""
     if (column == "").any():
         row = int(rows[int((column == "").arg_max() or 0)])
-        raise DataError(f"{cells.where(row)}: '{who}' is empty. Say who answered, or leave the row out.")
-    return column
+        raise DataError(f"{cells.where(row)}: {what}. {remedy}, or leave the row out.")
 
 
-def _pairs(
+Blocks = tuple[list[pl.Series], list[pl.Series], list[np.ndarray], list[np.ndarray], list[int]]
+
+
+def _compared(
     cells: Cells,
     layout: str,
-    columns: tuple[list[pl.Series], list[pl.Series], list[np.ndarray], list[np.ndarray], list[int]],
+    blocks: Blocks,
     who: str | None,
     dimensions: tuple[str, ...] = (_PLAIN,),
     *,
-    sided: bool,
+    items: str,
+    sided: bool = False,
     notes: tuple[str, ...] = (),
-    items: str = "",
+    named: bool = False,
     ranking: np.ndarray | None = None,
     strength: list[np.ndarray] | None = None,
-) -> Pairs:
-    """Blocks of pairs end to end: left, right, answer, row of the table, dimension."""
-    left, right, answer, rows, dim = columns
-    row, said = np.concatenate(rows), np.concatenate(answer)
-    of = np.repeat(dim, [len(one) for one in rows])
+) -> Comparisons:
+    """Blocks of pairs end to end: left, right, answer, row of the table, dimension.
+
+    `items` is the column of items; `named`: each pair is about the dimension that its row says, where one does.
+    """
+    row, said = np.concatenate(blocks[3]), np.concatenate(blocks[2])
+    of = np.repeat(blocks[4], [len(one) for one in blocks[3]])
     known = np.flatnonzero(said != MISSING)
-    row, unnamed = row[known], () if who is not None else (_UNNAMED,)
-    return Pairs(
-        cells,
-        layout,
-        pl.concat(left).gather(known).alias("left"),
-        pl.concat(right).gather(known).alias("right"),
-        _people(cells, who, row),
-        of[known],
-        said[known],
-        row,
-        row if ranking is None else ranking[row],
-        dimensions,
-        sided,
-        None if strength is None else np.concatenate(strength)[known],
-        (*notes, *unnamed),
-        cells.numbers.get(items, False),
-        who is not None and cells.numbers[who],
+    row, of = row[known], of[known]
+    people = pl.Series([ANYBODY] * len(row), dtype=pl.String) if who is None else cells.frame[who].gather(row)
+    refuse_empty(cells, people, row, f"'{who}' is empty", "Say who answered")
+    sides = [pl.concat(side).gather(known) for side in blocks[:2]]
+    for name, side in zip(("left", "right"), sides, strict=True):
+        refuse_empty(cells, side, row, f"the {name} item has no name", "Fill it in")
+    same = sides[0] == sides[1]
+    if same.any():
+        first = int(same.arg_max() or 0)
+        raise DataError(f"{cells.where(row[first])} compares '{sides[0][first]}' with itself. Leave the row out.")
+    if named and (column := cells.plain().get("dimension")) is not None:
+        words = cells.frame[column]
+        dimensions = tuple(words.unique(maintain_order=True).to_list())
+        of = words.cast(pl.Enum(dimensions)).to_physical().to_numpy().astype(np.int64)[row]
+    labels, (left, right) = _coded(sides)
+    names, (person,) = _coded([people])
+    numbers = cells.numbers | {None: False}
+    return Comparisons.from_answers(
+        (left, right, person, of, said[known], row if ranking is None else ranking[row]),
+        (labels, names, dimensions),
+        sided=sided,
+        strength=None if strength is None else np.concatenate(strength)[known],
+        source=cells.table.name,
+        layout=layout,
+        notes=(*cells.table.notes, *notes, *(() if who is not None else (_UNNAMED,))),
+        whole_items=_whole(labels, numbers[items] or cells.from_text),
+        whole_annotators=_whole(names, numbers[who] or cells.from_text),
     )
 
 
-def _sided(cells: Cells, sides: tuple[str | None, str, str], words: Words) -> Pairs:
+def _whole(labels: Sequence[str], may_be: bool) -> bool:
+    return may_be and bool(pl.Series(labels, dtype=pl.String).str.contains(WHOLE).all())
+
+
+def _coded(columns: Sequence[pl.Series]) -> tuple[tuple[str, ...], list[np.ndarray]]:
+    """The labels of several columns in canonical order, and the number of each cell's label."""
+    labels = sort_labels(pl.concat([column.unique() for column in columns]).unique().to_list())
+    place = pl.Enum(labels)
+    return labels, [column.cast(place).to_physical().cast(pl.Int64).to_numpy() for column in columns]
+
+
+def _sided(cells: Cells, sides: tuple[str | None, str, str], words: Words) -> Comparisons:
     """Left and right, and what was answered: a column per dimension, a column with its name, or strengths."""
     _, left, right = sides
     plain, free = cells.plain(), [name for name in cells.frame.columns if name not in sides]
     said = plain.get("answer")
     if plain.get("dimension") in free and said in free and not words.dims:
         answer, notes = _answers(cells, str(said), left, right)
-        one = _dimension_by_column(cells, sides, [str(said)], [answer], "sides, one row per dimension", notes)
-        return _of_dimensions(one)
+        layout = "sides, one row per dimension"
+        return _dimension_by_column(cells, sides, [str(said)], [answer], layout, notes, named=True)
     named = [cells.table.columns[find_column(cells.table, name)] for name in words.dims]
     numbers = bool(named) and all(_numbers(cells, name) is not None for name in named)
     chosen = [] if numbers else named or [name for name in free if _is_answer(cells, name, left, right)]
@@ -230,23 +232,14 @@ def _dimension_by_column(
     layout: str,
     notes: tuple[str, ...],
     strength: list[np.ndarray] | None = None,
-) -> Pairs:
+    named: bool = False,
+) -> Comparisons:
     who, left, right = sides
     D, every = len(chosen), np.arange(cells.frame.height)
     names = tuple(_PLAIN if plain_name(name) in _WITHOUT_NAME else name for name in chosen)
     columns = [cells.frame[left]] * D, [cells.frame[right]] * D, answers, [every] * D, list(range(D))
-    return _pairs(cells, layout, columns, who, names, sided=True, notes=notes, items=left, strength=strength)
-
-
-def _of_dimensions(found: Pairs) -> Pairs:
-    """Each pair is about the dimension that its row says, where a column of that name does."""
-    name = found.cells.plain().get("dimension")
-    if name is None:
-        return found
-    column = found.cells.frame[name]
-    names = column.unique(maintain_order=True).to_list()
-    code = column.cast(pl.Enum(names)).to_physical().to_numpy().astype(np.int64)
-    return found._replace(dimension=code[found.row], dimensions=tuple(names))
+    how: dict[str, Any] = {"sided": True, "notes": notes, "strength": strength, "named": named}
+    return _compared(cells, layout, columns, who, names, items=left, **how)
 
 
 def _words_for(left: str, right: str) -> dict[str, int]:
@@ -327,7 +320,7 @@ def _strengths(cells: Cells, name: str) -> tuple[np.ndarray, np.ndarray]:
     return answer, 1 + np.searchsorted(ends, np.abs(np.nan_to_num(value)))
 
 
-def _winners(cells: Cells, first: str, second: str, who: str | None) -> Pairs:
+def _winners(cells: Cells, first: str, second: str, who: str | None) -> Comparisons:
     """Winner and loser, perhaps with a number of times."""
     plain, rows = cells.plain(), np.arange(cells.frame.height)
     column = next((plain[name] for name in _COUNTS if name in plain), None)
@@ -338,7 +331,7 @@ def _winners(cells: Cells, first: str, second: str, who: str | None) -> Pairs:
     pair = cells.frame[first].gather(rows), cells.frame[second].gather(rows)
     columns = [pair[0]], [pair[1]], [np.full(len(rows), LEFT)], [rows], [0]
     note = ("The winner comes first, so that sides are not known and no order effect is estimated.",)
-    return _pairs(cells, layout, columns, who, sided=False, notes=note, items=first)
+    return _compared(cells, layout, columns, who, notes=note, items=first)
 
 
 def _whole_numbers(cells: Cells, name: str, what: str) -> np.ndarray:
@@ -356,12 +349,12 @@ _SIGNS = "Strengths are ordered answers: below 0 the left item has more, above 0
 _RANKED = "All pairs of a ranking count together what its choices tell; there are no sides, and no order effect."
 
 
-def _wide_ranking(cells: Cells, items: list[str], ranks: list[str], who: str | None) -> Pairs:
+def _wide_ranking(cells: Cells, items: list[str], ranks: list[str], who: str | None) -> Comparisons:
     rank = np.stack([_whole_numbers(cells, name, "the rank of an item") for name in ranks])
     return _all_pairs(cells, items, rank.astype(float), "rankings, one per row", who)
 
 
-def _best_worst(cells: Cells, items: list[str], best: str, worst: str, who: str | None) -> Pairs:
+def _best_worst(cells: Cells, items: list[str], best: str, worst: str, who: str | None) -> Comparisons:
     """Best above all others, worst below them: ranks 1, 2 and 3, of which equal ones are not compared."""
     label = [cells.frame[name] for name in items]
     for name in (best, worst):
@@ -376,28 +369,28 @@ def _best_worst(cells: Cells, items: list[str], best: str, worst: str, who: str 
     if both.any():
         row = int(np.argmax(both))
         raise DataError(f"{cells.where(row)}: '{cells.frame[best][row]}' is the best and the worst.")
-    return _of_dimensions(_all_pairs(cells, items, 2.0 - is_best + is_worst, "best and worst", who, ties=False))
+    return _all_pairs(cells, items, 2.0 - is_best + is_worst, "best and worst", who, choices=True)
 
 
 def _all_pairs(
-    cells: Cells, items: list[str], rank: np.ndarray, layout: str, who: str | None, *, ties: bool = True
-) -> Pairs:
-    """Of ranks (n, rows), all pairs of filled cells."""
+    cells: Cells, items: list[str], rank: np.ndarray, layout: str, who: str | None, *, choices: bool = False
+) -> Comparisons:
+    """Of ranks (n, rows), all pairs of filled cells; of `choices` those that differ."""
     left, right, answer, rows = [], [], [], []
     for i in range(len(items)):
         for j in range(i + 1, len(items)):
             one, two = cells.frame[items[i]], cells.frame[items[j]]
-            use = ((one != "") & (two != "")).to_numpy() & (ties | (rank[i] != rank[j]))
+            use = ((one != "") & (two != "")).to_numpy() & ((rank[i] != rank[j]) | (not choices))
             at = np.flatnonzero(use)
             left.append(one.gather(at))
             right.append(two.gather(at))
             answer.append(np.where(rank[i] < rank[j], LEFT, np.where(rank[i] > rank[j], RIGHT, TIE))[at])
             rows.append(at)
     columns = left, right, answer, rows, [0] * len(rows)
-    return _pairs(cells, layout, columns, who, sided=False, notes=(_RANKED,), items=items[0])
+    return _compared(cells, layout, columns, who, notes=(_RANKED,), items=items[0], named=choices)
 
 
-def _long_ranking(cells: Cells, item: str, rank: str, who: str | None) -> Pairs:
+def _long_ranking(cells: Cells, item: str, rank: str, who: str | None) -> Comparisons:
     """One row per item of a ranking; a ranking is what a column of that name says, for every annotator."""
     plain, frame = cells.plain(), cells.frame
     of = [plain[name] for name in _RANKINGS if name in plain and plain[name] != item][:1]
@@ -417,4 +410,4 @@ def _long_ranking(cells: Cells, item: str, rank: str, who: str | None) -> Pairs:
     answer = np.where(value[a] < value[b], LEFT, np.where(value[a] > value[b], RIGHT, TIE))
     columns = [frame[item].gather(a)], [frame[item].gather(b)], [answer], [a], [0]
     layout = "rankings, one row per item"
-    return _pairs(cells, layout, columns, who, sided=False, notes=(_RANKED,), items=item, ranking=group)
+    return _compared(cells, layout, columns, who, notes=(_RANKED,), items=item, ranking=group)

@@ -10,6 +10,7 @@ with sides come out.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,15 +19,12 @@ import polars as pl
 
 from unisono.errors import DataError
 from unisono.tables.comparisons import Comparisons
-from unisono.tables.labels import sort_labels
 from unisono.tables.reading.collected_folder import COMPARISONS
 from unisono.tables.reading.column_roles import find_column
-from unisono.tables.reading.comparison_layouts import ANYBODY, Cells, Pairs, Words, sides_of, told
+from unisono.tables.reading.comparison_layouts import ANYBODY, Cells, Words, refuse_empty, sides_of, told
 from unisono.tables.reading.data_frames import kind_of
 from unisono.tables.reading.open_table import open_table
 from unisono.tables.reading.raw_table import Table, as_text
-
-_WHOLE = r"^(0|-?[1-9][0-9]{0,17})$"
 
 
 def read_comparisons(
@@ -75,7 +73,7 @@ def read_comparisons(
         return source
     cells = table_cells(source, sheet)
     given = Words(annotator, left, right, (dims,) if isinstance(dims, str) else tuple(dims or ()))
-    return _gathered(told(cells, given), kind_of(source))
+    return replace(told(cells, given), frame_kind=kind_of(source))
 
 
 def table_cells(source: Any, sheet: str | None = None) -> Cells:
@@ -120,46 +118,5 @@ def column_of_rows(source: Any, column: str) -> list[str]:
         raise DataError(f"'{column}' is a column of a table of comparisons: give the table, as a file or a data frame.")
     cells = table_cells(source)
     words = cells.frame[cells.table.columns[find_column(cells.table, column)]]
-    if (words == "").any():
-        row = int((words == "").arg_max() or 0)
-        raise DataError(f"{cells.where(row)}: {column} is empty. Fill it in, or leave the row out.")
+    refuse_empty(cells, words, np.arange(len(words)), f"{column} is empty", "Fill it in")
     return words.to_list()
-
-
-def _gathered(pairs: Pairs, kind: str | None) -> Comparisons:
-    cells = pairs.cells
-    empty = (pairs.left == "") | (pairs.right == "")
-    if empty.any():
-        row = int(empty.arg_max() or 0)
-        side = "left" if pairs.left[row] == "" else "right"
-        raise DataError(f"{pairs.where(row)}: the {side} item has no name. Fill it in, or leave the row out.")
-    same = pairs.left == pairs.right
-    if same.any():
-        row = int(same.arg_max() or 0)
-        raise DataError(f"{pairs.where(row)} compares '{pairs.left[row]}' with itself. Leave the row out.")
-    items, (left, right) = _coded([pairs.left, pairs.right])
-    people, (who,) = _coded([pairs.annotator])
-    columns = left, right, who, pairs.dimension, pairs.answer, pairs.ranking
-    return Comparisons.from_answers(
-        columns,
-        (items, people, pairs.dimensions),
-        sided=pairs.sided,
-        strength=pairs.strength,
-        source=cells.table.name,
-        layout=pairs.layout,
-        notes=(*cells.table.notes, *pairs.notes),
-        frame_kind=kind,
-        whole_items=_whole(items, pairs.from_numbers or cells.from_text),
-        whole_annotators=_whole(people, pairs.people_from_numbers or cells.from_text),
-    )
-
-
-def _whole(labels: Sequence[str], may_be: bool) -> bool:
-    return may_be and bool(pl.Series(labels, dtype=pl.String).str.contains(_WHOLE).all())
-
-
-def _coded(columns: Sequence[pl.Series]) -> tuple[tuple[str, ...], list[np.ndarray]]:
-    """The labels of several columns in canonical order, and the number of each cell's label."""
-    labels = sort_labels(pl.concat([column.unique() for column in columns]).unique().to_list())
-    place = pl.Enum(labels)
-    return labels, [column.cast(place).to_physical().cast(pl.Int64).to_numpy() for column in columns]

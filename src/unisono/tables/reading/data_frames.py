@@ -7,7 +7,7 @@ onto the frame; ids of a text file that are all whole numbers come back as whole
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import narwhals as nw
@@ -20,25 +20,20 @@ from unisono.tables.item_table import Identifiers, ItemTable, Reading
 from unisono.tables.ratings import Ratings
 from unisono.tables.reading import problems
 from unisono.tables.reading.label_and_number_columns import Coded, as_label
-from unisono.tables.reading.raw_table import Chunk, Table
+from unisono.tables.reading.raw_table import WholeTable
 from unisono.tables.reading.table_layout import Arranged, split_label
 from unisono.tables.reading.table_rows import Collected
 
 
-class FrameTable(Table):
+class FrameTable(WholeTable):
     """A table whose columns already have types."""
 
     def __init__(self, name: str, frame: pl.DataFrame, counted_from: int, native: Any = None):
         if not frame.width:
             raise problems.empty_file(name)
         self._native = nw.from_native(frame if native is None else native, eager_only=True)
-        super().__init__(name, tuple(column.strip() for column in frame.columns))
-        self._frame = frame.rename({column: str(index) for index, column in enumerate(frame.columns)})
+        super().__init__(name, tuple(column.strip() for column in frame.columns), frame.get_columns())
         self._from = counted_from
-
-    def parts(self) -> Iterator[Chunk]:
-        if self._frame.height:
-            yield Chunk(self._frame, 0)
 
     def original(self, index: int, records: np.ndarray) -> Any:
         return self._native.get_column(self._native.columns[index])[records.tolist()]
@@ -122,7 +117,7 @@ def _numeric(name: str, column: nw.Series[Any]) -> pl.Series:
     return pl.Series(name, values)
 
 
-_WHOLE = r"^(0|-?[1-9][0-9]{0,17})$"
+WHOLE = r"^(0|-?[1-9][0-9]{0,17})$"
 
 
 def identifiers(found: Collected, arranged: Arranged, role: str) -> Identifiers | None:
@@ -172,12 +167,10 @@ def _column_ids(found: Collected, column: int, coded: Coded, cells: Sequence[str
     first[coded.code[::-1]] = np.arange(len(coded.code))[::-1]
     values = found.table.original(column, first if found.kept is None else found.kept[first])
     if values is None:
-        values = nw.from_native(_as_a_reader_takes(pl.Series(cells, dtype=pl.String)), series_only=True)
+        ids = pl.Series(cells, dtype=pl.String)
+        whole = bool(ids.str.contains(WHOLE).all())
+        values = nw.from_native(ids.cast(pl.Int64) if whole else ids, series_only=True)
     return Identifiers(found.table.columns[column], coded.labels, values)
-
-
-def _as_a_reader_takes(cells: pl.Series) -> pl.Series:
-    return cells.cast(pl.Int64) if bool(cells.str.contains(_WHOLE).all()) else cells
 
 
 def _typed(ids: Identifiers, labels: Sequence[str]) -> Any:

@@ -81,7 +81,8 @@ def _records(data: np.ndarray, begin: int, stop: int, separator: int, last: bool
     if last and (not len(end) or end[-1] != len(part) - 1):
         end = np.append(end, len(part))
     start = np.concatenate([[0], end[:-1] + 1]) if len(end) else end
-    cells = _marks_between(mark, start, end) + 1
+    place = np.flatnonzero(mark)
+    cells = np.asarray(np.searchsorted(place, end) - np.searchsorted(place, start)) + 1
     width = end - start
     blank = (width == 0) | ((width == 1) & (part[np.minimum(start, len(part) - 1)] == _RETURN))
     keep = ~blank
@@ -96,12 +97,6 @@ def _outside(quotes: np.ndarray, size: int) -> np.ndarray:
     flips[quotes] = 1
     inside = np.bitwise_xor.accumulate(flips)
     return np.asarray(inside == 0)
-
-
-def _marks_between(mark: np.ndarray, start: np.ndarray, end: np.ndarray) -> np.ndarray:
-    """How many separators each record holds."""
-    place = np.flatnonzero(mark)
-    return np.asarray(np.searchsorted(place, end) - np.searchsorted(place, start))
 
 
 _MARKS = {codecs.BOM_UTF32_LE: "utf-32", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
@@ -122,7 +117,7 @@ def as_utf8(name: str, data: np.ndarray) -> tuple[np.ndarray, tuple[str, ...]]:
             raise problems.not_a_table(name, f"its {what} text is damaged or cut short") from None
         return _bytes(text), (f"It is {wide[:6].upper()} text.",)
     refuse_binary(name, data[:BLOCK])
-    if not _beyond_ascii(data):
+    if all(int(data[low : low + BLOCK].max()) < 128 for low in range(0, len(data), BLOCK)):
         return data, ()
     raw = data.tobytes()
     try:
@@ -151,10 +146,6 @@ def _wide_encoding(head: np.ndarray) -> str | None:
     if even == 0 and odd > _MOSTLY:
         return "utf-16-le"
     return "utf-16-be" if odd == 0 and even > _MOSTLY else None
-
-
-def _beyond_ascii(data: np.ndarray) -> bool:
-    return any(int(data[low : low + BLOCK].max()) > 127 for low in range(0, len(data), BLOCK))
 
 
 def _windows_text(name: str, data: np.ndarray, raw: bytes, error: UnicodeDecodeError) -> str:

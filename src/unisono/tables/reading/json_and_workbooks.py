@@ -9,7 +9,7 @@ spreadsheet counts them.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,7 @@ from unisono.tables.labels import as_number, listed, nearest
 from unisono.tables.reading import problems
 from unisono.tables.reading.delimited_text import ROWS, joined_header, with_names
 from unisono.tables.reading.label_and_number_columns import as_label
-from unisono.tables.reading.raw_table import Chunk, Table
+from unisono.tables.reading.raw_table import Table, WholeTable
 
 _UNDER = ("data", "records", "rows", "items", "results", "ratings", "annotations")  # where a document keeps its records
 
@@ -28,29 +28,23 @@ _UNDER = ("data", "records", "rows", "items", "results", "ratings", "annotations
 _NO_RECORDS = {list: "a list", str: "a text", type(None): "null", bool: "true or false"}
 
 
-class JsonTable(Table):
+class JsonTable(WholeTable):
     """Records, and the line on which each of them is if there is one per line."""
 
     def __init__(self, name: str, columns: Mapping[str, Sequence[Any]], lines: Sequence[int] | None = None):
         if not columns:
             raise problems.empty_file(name)
-        super().__init__(name, tuple(_whole(column).strip() for column in columns))
-        self._lines = lines
-        self._frame = pl.DataFrame(
-            [self._series(index, column, cells) for index, (column, cells) in enumerate(columns.items())]
-        )
-
-    def parts(self) -> Iterator[Chunk]:
-        if self._frame.height:
-            yield Chunk(self._frame, 0)
+        self.name, self._lines = name, lines
+        cells = [self._series(column, own) for column, own in columns.items()]
+        super().__init__(name, tuple(_whole(column).strip() for column in columns), cells)
 
     def where(self, record: int) -> str:
         return f"{self.name} {f'record {record + 1}' if self._lines is None else f'line {self._lines[record]}'}"
 
-    def _series(self, index: int, column: str, cells: Sequence[Any]) -> pl.Series:
+    def _series(self, column: str, cells: Sequence[Any]) -> pl.Series:
         if all(cell is None or isinstance(cell, int | float) for cell in cells):
             try:
-                return pl.Series(str(index), cells, strict=False)
+                return pl.Series(cells, strict=False)
             except (OverflowError, TypeError, pl.exceptions.PolarsError):
                 pass  # whole numbers beyond 64 bits are labels
         for record, cell in enumerate(cells):
@@ -59,9 +53,7 @@ class JsonTable(Table):
                     f"{self.where(record)}: '{column}' holds a list or an object, not a cell. `unisono import json` "
                     "reads nested JSON: say where things are with --records, --item and --annotator."
                 )
-        return pl.Series(
-            str(index), [None if cell is None else _whole(as_label(cell)) for cell in cells], dtype=pl.String
-        )
+        return pl.Series([None if cell is None else _whole(as_label(cell)) for cell in cells], dtype=pl.String)
 
 
 def looks_like_json(data: np.ndarray) -> bool:
@@ -75,11 +67,11 @@ def json_table(name: str, text: str) -> Table:
     if text.lstrip()[0] == "{":
         rows = [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
         if len(rows) > 1 and rows[1][1].lstrip()[:1] == "{" and rows[0][1].rstrip()[-1:] == "}":
-            found = [_parsed(name, line, number) for number, line in rows]
+            found = [parsed_json(name, line, number) for number, line in rows]
             return _of_records(name, found, [number for number, _ in rows])
-    value = _parsed(name, text, 1)
+    value = parsed_json(name, text, 1)
     if isinstance(value, dict):
-        inside = [key for key in _UNDER if _are_records(value.get(key))]
+        inside = [key for key in _UNDER if isinstance(one := value.get(key), list) and one and isinstance(one[0], dict)]
         if inside and not _is_split(value):
             value = value[inside[0]]
     return _of_records(name, value) if isinstance(value, list) else _of_document(name, value)
@@ -133,11 +125,8 @@ def _whole(text: str) -> str:
     return text.encode(errors="replace").decode()
 
 
-def _are_records(value: Any) -> bool:
-    return isinstance(value, list) and bool(value) and isinstance(value[0], dict)
-
-
-def _parsed(name: str, text: str, first: int) -> Any:
+def parsed_json(name: str, text: str, first: int) -> Any:
+    """The value of a JSON text that begins on line `first` of a file."""
     try:
         return json.loads(text)
     except json.JSONDecodeError as error:
@@ -152,7 +141,7 @@ _TOP = 30  # rows among which the header is looked for
 _FILLED = 0.8  # a header may have a few cells less than the rows below: comments beside the table
 
 
-class WorkbookTable(Table):
+class WorkbookTable(WholeTable):
     """One sheet. Every cell is text, as in a CSV file."""
 
     def __init__(self, name: str, frame: pl.DataFrame, notes: tuple[str, ...] = ()):
@@ -167,16 +156,10 @@ class WorkbookTable(Table):
         else:
             columns = with_names(columns, rows[header + 1 : header + ROWS])
         kept = [index for index, column in enumerate(columns) if column or frame[:, index].null_count() < frame.height]
-        super().__init__(name, tuple(columns[index].strip() for index in kept))
-        self._body = frame[header + 1 :, kept].rename(
-            {frame.columns[index]: str(place) for place, index in enumerate(kept)}
-        )
+        body = frame[header + 1 :, kept].get_columns()
+        super().__init__(name, tuple(columns[index].strip() for index in kept), body)
         self._first = header + 2  # rows are counted from 1
         self.notes = notes + said
-
-    def parts(self) -> Iterator[Chunk]:
-        if self._body.height:
-            yield Chunk(self._body, 0)
 
     def where(self, record: int) -> str:
         return f"{self.name} row {record + self._first}"

@@ -17,7 +17,7 @@ import polars as pl
 from unisono.errors import DataError
 from unisono.tables.labels import sort_labels
 from unisono.tables.reading import problems
-from unisono.tables.reading.raw_table import Chunk, Table, as_text
+from unisono.tables.reading.raw_table import Chunk, Table, as_text, is_missing
 
 
 class Coded(NamedTuple):
@@ -54,12 +54,9 @@ class LabelColumn:
         names, code = _in_order(name) if name.equals(label) else _numbered(name)
         found = np.empty(len(rows), dtype=np.int32)
         found[grouped.get_column("row").explode().to_numpy()] = np.repeat(code, rows_each)
-        return Coded(self._every_row(found), tuple(names.to_list()), self.name)
-
-    def _every_row(self, code: np.ndarray) -> np.ndarray:
-        """The codes of runs as those of rows."""
         run = np.concatenate(self._runs)
-        return code if len(run) == run.sum() else np.repeat(code, run)
+        every = found if len(run) == run.sum() else np.repeat(found, run)
+        return Coded(every, tuple(names.to_list()), self.name)
 
 
 def _numbered(names: pl.Series) -> tuple[pl.Series, np.ndarray]:
@@ -157,10 +154,15 @@ class WordCells:
         return self._held[0]
 
 
-MISSING_WORDS = ("na", "nan", "null")
 LARGEST = 1e100  # beyond this a square, and so a variance, overflows
 _DECIMAL_COMMA = r"^[+-]?\d*,\d+([eE][+-]?\d+)?$"
 _THOUSANDS = r"^[+-]?[1-9]\d{0,2},\d{3}$"  # or three decimals
+
+
+_EXTREMES = {
+    "infinite": "'{}', not a finite number. Leave the cell empty if it is missing.",
+    "huge": "{}, too large to square. Use another unit, or leave the cell empty if it is missing.",
+}
 
 
 class NumberColumn:
@@ -180,7 +182,12 @@ class NumberColumn:
         column = part.column(self.index)
         if column.dtype in (pl.Categorical, pl.Enum):
             column = column.cast(pl.String)
-        value = self._from_text(part, column, decimal_comma) if column.dtype == pl.String else _from_typed(column)
+        if column.dtype == pl.String:
+            value = self._from_text(part, column, decimal_comma)
+        elif column.dtype.is_numeric() or column.dtype == pl.Boolean:
+            value = np.array(column.cast(pl.Float64).to_numpy(), dtype=np.float64)
+        else:
+            value = np.full(len(column), np.nan)
         missing = np.isnan(value)
         given = len(value) - int(np.count_nonzero(missing))
         if given and "number" not in self._first:
@@ -194,14 +201,9 @@ class NumberColumn:
     def has_numbers(self) -> bool:
         return self._numbers > 0
 
-    @property
-    def words(self) -> list[str]:
-        """The different texts, in the order in which they occur; none of a column of prose."""
-        return self._held.words()
-
-    def words_among(self, rows: np.ndarray | None) -> list[str]:
-        """The same of some rows, a mask."""
-        return self._held.words(rows)
+    def words(self, among: np.ndarray | None = None) -> list[str]:
+        """The different texts (in the rows `among`, a mask), in the order in which they occur; none of prose."""
+        return self._held.words(among)
 
     def settle(self, numbers: Mapping[str, float], among: np.ndarray | None = None) -> None:
         """Texts (in the rows `among`, a mask) become numbers; NaN if they stand for missing."""
@@ -245,17 +247,14 @@ class NumberColumn:
             return DataError(f"{place}'{cell}', which may be {point} or {plain}. Write numbers without such commas.")
         if wanted and self.kind == "text":
             place, cell = self._at(table, "text")
-            meaning = f", or say what its words mean: {problems.labels_for(self.words)}" if self.words else ""
+            meaning = f", or say what its words mean: {problems.labels_for(self.words())}" if self.words() else ""
             return DataError(f"{place}'{cell}'. The column holds text throughout; name one with numbers{meaning}.")
         if wanted and self.kind == "empty":
             return DataError(f"{table.name}: column '{self.name}' is empty in every row.")
-        if "infinite" in self._first:
-            place, cell = self._at(table, "infinite")
-            return DataError(f"{place}'{cell}', not a finite number. Leave the cell empty if it is missing.")
-        if "huge" in self._first:
-            place, cell = self._at(table, "huge")
-            way = "Use another unit, or leave the cell empty if it is missing."
-            return DataError(f"{place}{cell}, too large to square. {way}")
+        for what, why in _EXTREMES.items():
+            if what in self._first:
+                place, cell = self._at(table, what)
+                return DataError(f"{place}{why.format(cell)}")
         return None
 
     def _mixed_up(self, table: Table, wanted: bool) -> DataError:
@@ -283,8 +282,7 @@ class NumberColumn:
         if len(odd):
             again = column.gather(odd).str.strip_chars()
             result[odd] = self._second_reading(part, column, odd, again, decimal_comma)
-            known = again.str.to_lowercase().is_in(["", *MISSING_WORDS])
-            unread = np.flatnonzero(np.isnan(result[odd]) & ~known.to_numpy())
+            unread = np.flatnonzero(np.isnan(result[odd]) & ~is_missing(again).to_numpy())
             self._texts += len(unread)
             if len(unread):
                 self._note("text", part, column, int(odd[unread[0]]))
@@ -314,9 +312,3 @@ class NumberColumn:
 
     def _note(self, name: str, part: Chunk, column: pl.Series, row: int) -> None:
         self._first.setdefault(name, Cell(part.record(row), str(column[row]).strip()))
-
-
-def _from_typed(column: pl.Series) -> np.ndarray:
-    if column.dtype.is_numeric() or column.dtype == pl.Boolean:
-        return np.array(column.cast(pl.Float64).to_numpy(), dtype=np.float64)
-    return np.full(len(column), np.nan)

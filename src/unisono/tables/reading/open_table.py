@@ -6,11 +6,10 @@ as it is.
 
 from __future__ import annotations
 
-import bz2
-import gzip
 import importlib
 import io
 import os
+import re
 import struct
 import sys
 import zipfile
@@ -23,21 +22,13 @@ import polars as pl
 
 from unisono.errors import DataError
 from unisono.tables.labels import listed, nearest
-from unisono.tables.reading import problems
+from unisono.tables.reading import json_and_workbooks, problems
 from unisono.tables.reading.data_frames import FrameTable, to_polars, with_index
 from unisono.tables.reading.delimited_text import TextTable, as_utf8
-from unisono.tables.reading.json_and_workbooks import (
-    OLD_EXCEL,
-    json_table,
-    looks_like_json,
-    records_table,
-    workbook_table,
-)
 from unisono.tables.reading.raw_table import Table
 
 ZIP, _EMPTY_ZIP = b"PK\x03\x04", b"PK\x05\x06"
 DEEPEST = 3  # a gzipped table in a zip archive is two deep; more than three is no table that anybody sends
-_GZIP, _BZIP2, _ZSTANDARD = b"\x1f\x8b", b"BZh", b"\x28\xb5\x2f\xfd"
 _TABLES = ("csv", "tsv", "tab", "txt", "json", "jsonl", "ndjson", "parquet", "xlsx", "xlsm", "xls", "xlsb", "ods")
 _BROKEN = (zipfile.BadZipFile, zlib.error, struct.error, OSError, EOFError, ValueError, OverflowError)
 _PACKED = ("gz", "bz2", "zst", "zip")
@@ -56,14 +47,11 @@ def unpacked(name: str, data: np.ndarray, wanted: str | None = None) -> Unpacked
     notes: tuple[str, ...] = ()
     named = False
     for _ in range(DEEPEST):
-        start = data[:4].tobytes()
-        if start[:2] == _GZIP:
-            data = _array(_gunzipped(name, data))
-        elif start[:3] == _BZIP2 and data[4:10].tobytes() in (b"1AY&SY", b"\x17rE8P\x90"):
-            data = _array(_bunzipped(name, data))
-        elif start == _ZSTANDARD:
-            data = _array(_unzstandard(name, data))
-        elif start in (ZIP, _EMPTY_ZIP) and (archive := _archive(name, data)) is not None:
+        start = data[:10].tobytes()
+        packing = next((one for one in _PACKINGS if re.match(one.begins, start, re.DOTALL)), None)
+        if packing is not None:
+            data = _array(_decompressed(name, data, packing))
+        elif start[:4] in (ZIP, _EMPTY_ZIP) and (archive := _archive(name, data)) is not None:
             member = _member(name, archive, wanted)
             data = _array(_extracted(name, archive, member))
             notes += (f"The table is '{member}' in the archive.",)
@@ -77,31 +65,32 @@ def _array(content: bytes) -> np.ndarray:
     return np.frombuffer(content, dtype=np.uint8)
 
 
-def _gunzipped(name: str, data: np.ndarray) -> bytes:
-    try:
-        return gzip.decompress(data.tobytes())
-    except (OSError, EOFError, zlib.error):
-        raise _damaged(name, "gzip") from None
+class Packing(NamedTuple):
+    """A way in which one file is packed, known by its first bytes, a regular expression."""
+
+    name: str
+    begins: bytes
+    modules: tuple[str, ...]  # the first of them that there is
 
 
-def _bunzipped(name: str, data: np.ndarray) -> bytes:
-    try:
-        return bz2.decompress(data.tobytes())
-    except (OSError, EOFError, ValueError):
-        raise _damaged(name, "bzip2") from None
+_PACKINGS = (
+    Packing("gzip", rb"\x1f\x8b", ("gzip",)),
+    Packing("bzip2", rb"BZh.(1AY&SY|\x17rE8P\x90)", ("bz2",)),
+    # Python has it from 3.14 on; before, the same module comes as a package.
+    Packing("Zstandard", rb"\x28\xb5\x2f\xfd", ("compression.zstd", "backports.zstd")),
+)
 
 
-def _unzstandard(name: str, data: np.ndarray) -> bytes:
-    """Python has it from 3.14 on; before, the same module comes as a package."""
-    for module in ("compression.zstd", "backports.zstd"):
+def _decompressed(name: str, data: np.ndarray, packing: Packing) -> bytes:
+    for module in packing.modules:
         try:
-            zstd = importlib.import_module(module)
+            found = importlib.import_module(module)
         except ImportError:
             continue
         try:
-            return bytes(zstd.decompress(data.tobytes()))
-        except (zstd.ZstdError, EOFError):
-            raise _damaged(name, "Zstandard") from None
+            return bytes(found.decompress(data.tobytes()))
+        except (OSError, EOFError, ValueError, zlib.error, getattr(found, "ZstdError", EOFError)):
+            raise _damaged(name, packing.name) from None
     raise problems.needs_extra(name, "is packed with Zstandard", "zstd", "unpack it first (zstd -d)")
 
 
@@ -117,7 +106,9 @@ def _archive(name: str, data: np.ndarray) -> zipfile.ZipFile | None:
 
 def _member(name: str, archive: zipfile.ZipFile, wanted: str | None) -> str:
     """The only table of an archive, or the one that was asked for."""
-    inside = [info.filename for info in archive.infolist() if not info.is_dir() and not _is_litter(info.filename)]
+    # Operating systems leave files of their own in archives.
+    litter = re.compile(r"__MACOSX/|(.*/)?\.[^/]*$|.*/$", re.DOTALL)
+    inside = [path for path in archive.namelist() if not litter.match(path)]
     if wanted is not None and wanted in inside:
         return wanted
     tables = [one for one in inside if _is_table(one)] or inside
@@ -128,11 +119,6 @@ def _member(name: str, archive: zipfile.ZipFile, wanted: str | None) -> str:
     close = nearest(wanted, tables) if wanted is not None else None
     lost = "" if wanted is None else f" There is no '{wanted}'."
     raise DataError(f"{name} holds {len(tables)} files: {listed(tables, 8)}.{lost} Say --sheet '{close or tables[0]}'.")
-
-
-def _is_litter(member: str) -> bool:
-    """What operating systems leave in archives."""
-    return member.startswith("__MACOSX/") or member.split("/")[-1].startswith(".")
 
 
 def _is_table(member: str) -> bool:
@@ -177,7 +163,7 @@ def open_table(source: Any, sheet: str | None = None) -> Table:
         name, data = _bytes_of(os.fspath(source))
         return table_of_bytes(name, data, sheet)
     if isinstance(source, list | tuple | dict) and source:
-        return records_table("records", list(source) if isinstance(source, tuple) else source)
+        return json_and_workbooks.records_table("records", list(source) if isinstance(source, tuple) else source)
     native = with_index(source)
     frame = to_polars(native)
     return FrameTable("data frame", frame, counted_from=0, native=frame if isinstance(source, pl.LazyFrame) else native)
@@ -193,14 +179,18 @@ def table_of_bytes(name: str, data: np.ndarray, sheet: str | None = None) -> Tab
 
 def _of_content(name: str, data: np.ndarray, sheet: str | None) -> Table:
     start = data[:4].tobytes()
-    if start in (ZIP, OLD_EXCEL):
-        return workbook_table(name, data, sheet)
+    if start in (ZIP, json_and_workbooks.OLD_EXCEL):
+        return json_and_workbooks.workbook_table(name, data, sheet)
     if start == _PARQUET:
         return FrameTable(name, _parquet(name, data), counted_from=1)
     if start in _FOREIGN:
         raise problems.not_a_table(name, _FOREIGN[start])
     text, notes = as_utf8(name, data)
-    table = json_table(name, text.tobytes().decode()) if looks_like_json(text) else TextTable(name, text)
+    table = (
+        json_and_workbooks.json_table(name, text.tobytes().decode())
+        if json_and_workbooks.looks_like_json(text)
+        else TextTable(name, text)
+    )
     table.notes = notes + table.notes
     return table
 

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -92,6 +92,16 @@ def _is_empty(column: pl.Series) -> pl.Series:
     return column.is_null()
 
 
+MISSING_WORDS = ("na", "nan", "null")
+
+
+def is_missing(cells: pl.Series) -> pl.Series:
+    """Which cells are empty, or say that they are missing in any case."""
+    if cells.dtype == pl.String:
+        return cells.str.strip_chars().str.to_lowercase().is_in(["", *MISSING_WORDS]).fill_null(True)
+    return cells.is_null() | (cells.is_nan().fill_null(True) if cells.dtype.is_float() else False)
+
+
 def as_text(column: pl.Series) -> pl.Series:
     """Labels as text: 7 is '7', and so is the 7.0 that a frame makes of it when a neighbour is missing."""
     if column.dtype.is_float():
@@ -100,6 +110,18 @@ def as_text(column: pl.Series) -> pl.Series:
             return column.fill_nan(None).cast(pl.Int64).cast(pl.String)
         return column.fill_nan(None).cast(pl.String)
     return column if column.dtype == pl.String else column.cast(pl.String)
+
+
+class WholeTable(Table):
+    """A table whose cells are all in memory already."""
+
+    def __init__(self, name: str, columns: tuple[str, ...], cells: Sequence[pl.Series]):
+        super().__init__(name, columns)
+        self._frame = pl.DataFrame([column.alias(str(index)) for index, column in enumerate(cells)])
+
+    def parts(self) -> Iterator[Chunk]:
+        if self._frame.height:
+            yield Chunk(self._frame, 0)
 
 
 class TableView(Table):

@@ -142,7 +142,8 @@ def _filled(table: Table, place: Mapping[str, int]) -> pl.DataFrame:
     for role in words.columns:
         empty = np.flatnonzero((words.get_column(role) == "").to_numpy() & (words.max_horizontal() != "").to_numpy())
         if len(empty):
-            row = int(_records(table)[empty[0]])
+            records = [part.records(np.arange(part.frame.height)) for part in table.parts()]
+            row = int(np.concatenate(records)[empty[0]])
             raise DataError(f"{table.where(row)}: the column '{table.columns[place[role]]}' is empty. Fill it in.")
     return words
 
@@ -172,10 +173,6 @@ def _column(table: Table, index: int) -> pl.Series:
     """A whole column as text, without blanks around the words."""
     parts = [as_text(part.column(index)).fill_null("").str.strip_chars() for part in table.parts()]
     return pl.concat(parts) if parts else pl.Series([], dtype=pl.String)
-
-
-def _records(table: Table) -> np.ndarray:
-    return np.concatenate([part.records(np.arange(part.frame.height)) for part in table.parts()])
 
 
 class AddedColumns(TableView):

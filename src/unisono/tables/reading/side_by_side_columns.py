@@ -21,8 +21,7 @@ from unisono.errors import DataError
 from unisono.tables.labels import listed
 from unisono.tables.reading import problems
 from unisono.tables.reading.column_roles import SYNONYMS, takes_no_dimension
-from unisono.tables.reading.label_and_number_columns import MISSING_WORDS
-from unisono.tables.reading.raw_table import Chunk, Table, TableView
+from unisono.tables.reading.raw_table import Chunk, Table, TableView, is_missing
 
 ONE_DIMENSION = "rating"
 OPTION = {"annotator": "--annotators-in-columns", "item": "--items-in-columns"}
@@ -300,7 +299,7 @@ class MeltedTable(TableView):
         ]
         given = np.zeros(frame.height, dtype=bool)
         for value in values:
-            given |= ~_is_missing(value)
+            given |= ~is_missing(value).to_numpy()
         rows = pl.DataFrame([*kept, label, *values, pl.Series("record", record * len(self._labels) + number)])
         return rows.filter(given)
 
@@ -311,10 +310,3 @@ class MeltedTable(TableView):
         if index is None:
             return pl.Series("", [None], dtype=kind).new_from_index(0, frame.height)
         return frame.get_column(str(index)).cast(kind, strict=False)
-
-
-def _is_missing(cells: pl.Series) -> np.ndarray:
-    if cells.dtype == pl.String:
-        text = cells.str.strip_chars().str.to_lowercase()
-        return (text.is_null() | text.is_in(["", *MISSING_WORDS]).fill_null(True)).to_numpy()
-    return (cells.is_null() | cells.is_nan().fill_null(True)).to_numpy()

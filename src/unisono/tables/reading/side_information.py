@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 
 from unisono.errors import DataError
 from unisono.tables.item_table import ItemTable
@@ -21,10 +22,10 @@ from unisono.tables.ratings import RatingNumbers, rating_numbers
 from unisono.tables.reading import problems
 from unisono.tables.reading.category_columns import names_as_roles, worth_reading
 from unisono.tables.reading.column_roles import find_column, find_roles, named_otherwise
-from unisono.tables.reading.label_and_number_columns import MISSING_WORDS, Coded
+from unisono.tables.reading.label_and_number_columns import Coded
 from unisono.tables.reading.open_table import open_table
 from unisono.tables.reading.ratings_reader import read_item_table
-from unisono.tables.reading.raw_table import CoveredTable, Table
+from unisono.tables.reading.raw_table import CoveredTable, Table, is_missing
 from unisono.tables.reading.table_layout import Column, Layout, arrange, join_columns
 from unisono.tables.reading.table_rows import Collected, collect, sorted_claims
 
@@ -73,8 +74,9 @@ def _classes(table: Table, item: int, columns: dict[str, int]) -> dict[str, dict
     result: dict[str, dict[str, str]] = {}
     for role, name in zip(roles, columns, strict=True):
         word = found.label[role]
-        given = [code for code in zip(items.code, word.code, strict=True) if not _is_missing_word(word.labels[code[1]])]
-        result[name] = {items.labels[m]: word.labels[c] for m, c in given}
+        given = ~is_missing(pl.Series(word.labels, dtype=pl.String)).to_numpy()
+        pairs = zip(items.code, word.code, strict=True)
+        result[name] = {items.labels[m]: word.labels[c] for m, c in pairs if given[c]}
     return result
 
 
@@ -96,10 +98,6 @@ def read_probabilities(truth: Any) -> dict[str, dict[str, dict[str, float]]]:
     for what, dimension, label, p in zip(*columns, value.tolist(), strict=True):
         result.setdefault(dimension, {}).setdefault(what, {})[label] = p
     return result
-
-
-def _is_missing_word(word: str) -> bool:
-    return word.lower() in ("", *MISSING_WORDS)
 
 
 def read_item_texts(source: Any, item: str = "item", text: str = "text") -> dict[str, str]:

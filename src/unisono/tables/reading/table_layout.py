@@ -20,32 +20,10 @@ import polars as pl
 from unisono.errors import DataError, SettingsError
 from unisono.tables.item_table import Reading
 from unisono.tables.labels import counted, did_you_mean, listed
-from unisono.tables.reading import problems
+from unisono.tables.reading import column_roles, problems
+from unisono.tables.reading import side_by_side_columns as side_by_side
 from unisono.tables.reading.cell_meanings import families_of, plain_word
-from unisono.tables.reading.column_roles import (
-    FEW_ROWS,
-    RESPONSES,
-    Roles,
-    compared,
-    detect,
-    find_column,
-    find_long,
-    find_roles,
-    may_rate,
-    plain_name,
-)
 from unisono.tables.reading.raw_table import CoveredTable, Table, WithColumn, as_text
-from unisono.tables.reading.side_by_side_columns import (
-    LABEL,
-    OPTION,
-    MeltedTable,
-    Spread,
-    by_names,
-    by_pattern,
-    free_columns,
-    likely_pattern,
-    said,
-)
 from unisono.tables.reading.time_cells import looks_like_times
 
 JOINER = "|"
@@ -73,18 +51,22 @@ class Layout:
 
 def is_one_recording(table: Table, layout: Layout, *, rated: bool) -> bool:
     """Whether rows are times of a trace and no column names the recording; `rated` where annotators are needed."""
-    if layout.item is not None or layout.items_in_columns or detect(table, "item", set()) is not None:
+    if layout.item is not None or layout.items_in_columns or column_roles.detect(table, "item", set()) is not None:
         return False
-    clock = detect(table, "time", set()) if layout.time is None else find_column(table, layout.time)
+    clock = (
+        column_roles.detect(table, "time", set())
+        if layout.time is None
+        else column_roles.find_column(table, layout.time)
+    )
     if clock is None:
         return False
     part = table.head.without_empty_rows(clock)
     who = layout.annotator if isinstance(layout.annotator, str) and layout.annotator in table.columns else None
-    place = detect(table, "annotator", {clock}) if who is None else find_column(table, who)
+    place = column_roles.detect(table, "annotator", {clock}) if who is None else column_roles.find_column(table, who)
     if rated and place is not None and not layout.annotators_in_columns:
         again = part.column(place).n_unique() * 2 < part.frame.height
         return again and looks_like_times(part.column(clock))
-    items = by_names(table.columns, free_columns(table.columns, {clock}), "item", None)
+    items = side_by_side.by_names(table.columns, side_by_side.free_columns(table.columns, {clock}), "item", None)
     return items is None and looks_like_times(part.column(clock), moments=False)
 
 
@@ -93,7 +75,7 @@ def join_columns(table: Table, wanted: str | Sequence[str] | None) -> tuple[Tabl
     if wanted is None or (isinstance(wanted, str) and (wanted in table.columns or "," not in wanted)):
         return table, wanted, ()
     given = wanted.split(",") if isinstance(wanted, str) else list(wanted)
-    places = [find_column(table, name.strip()) for name in given if name.strip()]
+    places = [column_roles.find_column(table, name.strip()) for name in given if name.strip()]
     parts = tuple(table.columns[place] for place in places)
     if len(parts) == 1:
         return table, parts[0], ()
@@ -157,7 +139,7 @@ def tells_apart(table: Table, known: Sequence[int], others: Sequence[int]) -> bo
     """Whether no two of the first rows have the same cells in these columns; names occur again, unlike comments."""
     rows = table.head.without_empty_rows(known[0]).frame.select(str(index) for index in (*known, *others))
     again = not others or rows.select(str(index) for index in others).n_unique() < rows.height
-    return (again or rows.height <= FEW_ROWS) and 0 < rows.height == rows.n_unique()
+    return (again or rows.height <= column_roles.FEW_ROWS) and 0 < rows.height == rows.n_unique()
 
 
 def crossed(table: Table, known: Sequence[int], others: Sequence[int]) -> bool:
@@ -219,7 +201,7 @@ class Arranged:
     """A table whose roles are known."""
 
     table: Table
-    roles: Roles
+    roles: column_roles.Roles
     item_parts: tuple[str, ...]  # columns that the item's name was made of, if there are several
     wide: str | None = None  # annotator or item, if those were side by side
     notes: tuple[str, ...] = ()
@@ -228,7 +210,12 @@ class Arranged:
 
 def arrange(table: Table, layout: Layout, wanted: Mapping[str, str], needed: Sequence[str]) -> Arranged:
     """Finds every role in `needed`, and brings the table into the form in which each is a column."""
-    if "annotator" in needed and layout.item is None and not wanted and (columns := compared(table.columns)):
+    if (
+        "annotator" in needed
+        and layout.item is None
+        and not wanted
+        and (columns := column_roles.compared(table.columns))
+    ):
         raise DataError(
             f"{table.name} compares or ranks items ({listed(columns)}) instead of rating one in a row. "
             "Comparisons are no ratings: give them with --comparisons FILE (comparisons=... in Python)."
@@ -246,16 +233,16 @@ def arrange(table: Table, layout: Layout, wanted: Mapping[str, str], needed: Seq
     notes: tuple[str, ...] = (ONE_RECORDING,) if alone else ()
     if found is not None:
         asked = bool(layout.annotators_in_columns or layout.items_in_columns)
-        notes += () if asked else (said(found, table.columns),)
-        table = MeltedTable(table, found)
-        given[found.role] = LABEL
+        notes += () if asked else (side_by_side.said(found, table.columns),)
+        table = side_by_side.MeltedTable(table, found)
+        given[found.role] = side_by_side.LABEL
     taken = [index for index, column in enumerate(table.columns) if column in wanted.values()]
-    roles = find_roles(table, needed, () if timeless else ("time",), given, taken)
+    roles = column_roles.find_roles(table, needed, () if timeless else ("time",), given, taken)
     roles = roles._replace(parts=frozenset((*item_parts, *other_parts)))
     if "annotator" in needed:
         asked_long = layout.dimension is not None or layout.value is not None
         if asked_long or not wanted or not all(column in table.columns for column in wanted.values()):
-            roles = find_long(table, roles, layout.dimension, layout.value)
+            roles = column_roles.find_long(table, roles, layout.dimension, layout.value)
     made = {"item": bool(item_parts) or alone, "annotator": bool(other_parts)} | ({found.role: True} if found else {})
     names = frozenset(role for role, is_made in made.items() if is_made)
     table, aside = without_annotators(table, roles.place.get("annotator"), layout.without)
@@ -282,7 +269,7 @@ def without_annotators(
 
 def _side_by_side(
     table: Table, layout: Layout, given: dict[str, str | None], wanted: Mapping[str, str], made: str | None
-) -> Spread | None:
+) -> side_by_side.Spread | None:
     """Which columns stand for annotators or items, by the user's word or, where that role has no column, by names.
 
     `made` is a column that the table as it was opened did not have.
@@ -296,10 +283,10 @@ def _side_by_side(
         patterns["annotator" if "{annotator}" in table.form else "item"] = table.form
     for role, pattern in patterns.items():
         if pattern is not None:
-            return by_pattern(table.name, table.columns, role, pattern, dimension)
-    place = {role: find_column(table, name) for role, name in given.items() if name is not None}
+            return side_by_side.by_pattern(table.name, table.columns, role, pattern, dimension)
+    place = {role: column_roles.find_column(table, name) for role, name in given.items() if name is not None}
     for role in given:
-        if role not in place and (index := detect(table, role, set(place.values()))) is not None:
+        if role not in place and (index := column_roles.detect(table, role, set(place.values()))) is not None:
             place[role] = index
     asked_for = ""
     if "item" not in place and "annotator" not in place and (form := _one_row_each(table)) is not None:
@@ -308,14 +295,16 @@ def _side_by_side(
     for role, other in (("annotator", "item"), ("item", "annotator")):
         if role not in place and other in place:
             asked = {index for index, column in enumerate(table.columns) if column in wanted.values()}
-            free = free_columns(table.columns, {*place.values(), *asked})
-            found = by_names(table.columns, free, role, dimension)
+            free = side_by_side.free_columns(table.columns, {*place.values(), *asked})
+            found = side_by_side.by_names(table.columns, free, role, dimension)
             if found is None:
-                numeric = [i for i in free if may_rate(table.columns[i]) and _holds_answers(table, i)]
-                pattern = likely_pattern(table.columns, numeric, role)
+                numeric = [i for i in free if column_roles.may_rate(table.columns[i]) and _holds_answers(table, i)]
+                pattern = side_by_side.likely_pattern(table.columns, numeric, role)
                 example = naming_option(table, role, place[other], free)
                 columns = [column for column in table.columns if column != made]
-                raise problems.no_role_column(table.name, role, columns, example, asked_for + OPTION[role], pattern)
+                raise problems.no_role_column(
+                    table.name, role, columns, example, asked_for + side_by_side.OPTION[role], pattern
+                )
             given[other] = table.columns[place[other]]
             return found
     if "item" not in place and "annotator" not in place:
@@ -330,21 +319,23 @@ def _refuse_grid(table: Table, asked: Sequence[int]) -> None:
     """Raises the error that takes a row for an annotator, where names of columns cross items and dimensions."""
     if len(table.columns) < SMALLEST_GRID:
         return
-    named = [i for i in free_columns(table.columns, asked) if not _holds_answers(table, i)]
+    named = [i for i in side_by_side.free_columns(table.columns, asked) if not _holds_answers(table, i)]
     who = next((i for i in named if tells_apart(table, (i,), ())), None)
     if who is None:
         return
-    numeric = [i for i in free_columns(table.columns, {who, *asked}) if may_rate(table.columns[i])]
-    pattern = likely_pattern(table.columns, [i for i in numeric if _holds_answers(table, i)], "item")
+    numeric = [
+        i for i in side_by_side.free_columns(table.columns, {who, *asked}) if column_roles.may_rate(table.columns[i])
+    ]
+    pattern = side_by_side.likely_pattern(table.columns, [i for i in numeric if _holds_answers(table, i)], "item")
     if pattern is not None and "{" in pattern:
-        option = f"{_said(table, 'annotator', who)} {OPTION['item']}"
+        option = f"{_said(table, 'annotator', who)} {side_by_side.OPTION['item']}"
         raise problems.no_role_column(table.name, "item", table.columns, None, option, pattern)
 
 
 def _one_row_each(table: Table) -> int | None:
     """The column that names the response of a form, where each has one row; times that count are a trace's."""
-    names = [plain_name(column) for column in table.columns]
-    found = next((names.index(name) for name in RESPONSES if name in names), None)
+    names = [column_roles.plain_name(column) for column in table.columns]
+    found = next((names.index(name) for name in column_roles.RESPONSES if name in names), None)
     if found is None or not tells_apart(table, (found,), ()):
         return None
     return None if looks_like_times(table.head.column(found)) else found

@@ -100,7 +100,7 @@ def _records(extents: Sequence[tuple[int, int, np.ndarray | None]]) -> np.ndarra
 
 def _cells(columns: Sequence[NumberColumn], dimension: Coded | None) -> list[Cells]:
     """What has a meaning together: columns, or the dimensions of a long table if its values are words."""
-    if dimension is None or not any(column.words for column in columns):
+    if dimension is None or not any(column.words() for column in columns):
         return [Cells(column.name, column) for column in columns]
     levels = [
         Cells(name, column, dimension.code == code) for column in columns for code, name in enumerate(dimension.labels)

@@ -146,11 +146,7 @@ def _warn_of_disorder(rows: Rows, seconds: np.ndarray) -> None:
     back = np.flatnonzero((np.diff(rows.claim[order]) == 0) & (np.diff(seconds[order]) < 0))
     if len(back):
         row = int(order[back + 1].min())
-        warn(
-            f"{rows.where(row)}: time goes back within a trace. Rows were sorted by time.",
-            DataWarning,
-            stacklevel=6,
-        )
+        warn(f"{rows.where(row)}: time goes back within a trace. Rows were sorted by time.", DataWarning, stacklevel=6)
 
 
 def _traces(rows: Rows, seconds: np.ndarray, order: np.ndarray) -> Iterator[SampledTrace]:
