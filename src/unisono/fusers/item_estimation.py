@@ -91,15 +91,16 @@ def anchored_settings(
     if anchor == "uncorrelated":
         # The correlation of the rated dimensions is what the annotators' common mixing is told from.
         return bayes_settings(data, structure, priors, floor, correlated=False)
-    judgements, classes = data.by_annotator(data.judgements), None
+    judgements, classes, crowd = data.by_annotator(data.judgements), None, None
     if diagnosis is not None and anchor == "average":
         raters = int((judgements > 0).sum())
         if raters < FEWEST_COMPARED:
             structure = structure._replace(transform="identity")
         # Where two disagree nothing says which one is a spammer.
         if structure.transform != "identity" and raters > FEWEST_COMPARED:
-            classes = class_priors(diagnosis(), judgements)
-    return bayes_settings(data, structure, priors, floor, classes=classes, anchored=anchor != "none")
+            found = diagnosis()
+            classes, crowd = (class_priors(found, judgements, varied=varied) for varied in (True, False))
+    return bayes_settings(data, structure, priors, floor, classes=classes, crowd=crowd, anchored=anchor != "none")
 
 
 def estimate_ml(data: ItemData, settings: MlSettings, run: Run) -> Estimate:
@@ -187,9 +188,10 @@ def reported(data: ItemData, state: BayesState, settings: BayesSettings) -> tupl
         return params, None
     average = params.mean_truth(data.scores)
     judgements = data.by_annotator(data.judgements)
-    weight = judgements * competence(params, expected_gain(state.hyper.classes))
+    hyper = state.hyper if settings.crowd is None else state.hyper._replace(classes=settings.crowd)
+    weight = judgements * competence(params, expected_gain(hyper.classes))
     if structure.bias and structure.intercept:
-        level = population_level(params, state.hyper, average, judgements > 0, weight > 0, settings.priors.bias_freedom)
+        level = population_level(params, hyper, average, judgements > 0, weight > 0, settings.priors.bias_freedom)
     if level is not None:
         params, average = change_of_truth(params, np.eye(data.D), level.at), average + level.at
     A = allowed(structure, weighted_rows(params, weight)[:, :-1]) if weight.any() else None
@@ -199,7 +201,7 @@ def reported(data: ItemData, state: BayesState, settings: BayesSettings) -> tupl
     params = change_of_truth(params, A, kept)
     if level is None:
         return params, None
-    unit = unit_variance(params, state.hyper, weight)
+    unit = unit_variance(params, hyper, weight)
     return params, SharedError(A @ level.cov @ A.T, level.freedom, unit, A @ average + kept)
 
 

@@ -256,8 +256,10 @@ def estimated_truth(
 
     Stretching ends inside the `ends` of the scale. Where the truth is `known` (M, D), it is the estimate, for sure.
     """
-    found = honest_posterior(items, calibration)
-    estimate, cov = items.answer, found.cov
+    found = items.posterior
+    estimate, cov = items.answer, honest_posterior(items, calibration).cov
+    if items.ends is not None:
+        cov = items.ends.narrowed(cov, found.mean, np.diagonal(found.cov, axis1=1, axis2=2))
     if calibration.rescaling is not None:
         estimate = squeezed(calibration.rescaling.apply(items.answer), ends)
         away = estimate - items.answer

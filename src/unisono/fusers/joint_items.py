@@ -245,10 +245,12 @@ class Joint(LearnedJoint):
         """Truths (S, D) of items with these feature scores (S, R), and their covariances."""
         mean = self.params_.mu + Z @ self.params_.theta
         cov = (1 + (Z**2) @ self.theta_var_)[:, None, None] * self.params_.Sigma
-        answer = mean if self.ends_ is None else self.ends_.answer(mean, np.diagonal(cov, axis1=1, axis2=2))
+        if self.ends_ is not None:
+            variance = np.diagonal(cov, axis1=1, axis2=2)
+            mean, cov = self.ends_.answer(mean, variance), self.ends_.narrowed(cov, mean, variance)
         if self.turned_ is None:
-            return answer, cov
-        return self.turned_.truths(answer, cov, *self.turned_.fuser._foretold(Z))
+            return mean, cov
+        return self.turned_.truths(mean, cov, *self.turned_.fuser._foretold(Z))
 
     def _score(self, ratings: Ratings, features: ItemTable | None) -> float:
         if self.turned_ is not None and self.turned_.everything(len(self.dimensions_)):

@@ -8,7 +8,7 @@ from item_cases import climb, data_of, default_settings, random_case, random_rat
 from reference import naive_ends
 from unisono.maths.items import censored_estep
 from unisono.maths.items.bayes_start import bayes_start
-from unisono.maths.items.censored_answers import EndAnswers, Typical, expected_answer, truncated_above
+from unisono.maths.items.censored_answers import EndAnswers, Typical, answer_slope, expected_answer, truncated_above
 from unisono.maths.items.item_data import Bounds, Cuts, prepare
 from unisono.maths.items.item_estep import completed_posterior, expectation, posterior
 
@@ -56,6 +56,34 @@ def test_far_beyond_the_bound_the_moments_stay_sensible():
     assert near[1] == pytest.approx(near[0], rel=2e-3)  # the series takes over where the formula ends
     assert ((mean > -0.1) & (mean <= 0)).all()
     assert ((variance > 0) & (variance <= 1e-3)).all()
+
+
+@pytest.mark.parametrize("weight", [1.0, 0.4])
+def test_the_slope_of_the_expected_answer_is_its_derivative(weight):
+    ends = ENDS._replace(weight=np.array([weight, 1.0]))
+    mean, variance, h = (
+        np.array([[-2.5, 0.3], [0.1, 1.4], [2.9, -9.0]]),
+        np.array([[0.5, 1.2], [2.0, 0.1], [0.3, 1]]),
+        1e-5,
+    )
+    numeric = (expected_answer(mean + h, variance, ends) - expected_answer(mean - h, variance, ends)) / (2 * h)
+    np.testing.assert_allclose(answer_slope(mean, variance, ends), numeric, atol=1e-9)
+
+
+def test_errors_of_answers_are_those_of_truths_times_the_slope_whatever_the_unit_of_the_truth():
+    typical = Typical(ENDS, np.array([0.4, np.inf]), np.ones(2), np.zeros(2))
+    mean, cov = np.array([[2.4, 0.9], [0.2, -1.0]]), np.array([[[0.5, 0.2], [0.2, 0.3]]] * 2)
+    variance = np.diagonal(cov, axis1=1, axis2=2)
+    found = typical.narrowed(cov, mean, variance)
+    slope = answer_slope(mean, variance + 0.4, ENDS)[:, 0]
+    np.testing.assert_allclose(found[:, 0, 0], slope**2 * 0.5)
+    np.testing.assert_allclose(found[:, 0, 1], slope * 0.2)
+    np.testing.assert_allclose(found[:, 1, 1], 0.3)  # no typical annotators there
+    assert slope[0] < 0.6 < 0.8 < slope[1] < 1
+    scale, offset = np.array([3.0, 0.5]), np.array([1.0, -2.0])
+    moved = typical.mapped(scale, offset)
+    other = moved.narrowed(cov * scale[:, None] * scale, mean * scale + offset, variance * scale**2)
+    np.testing.assert_allclose(other, found * scale[:, None] * scale)
 
 
 def test_the_expected_answer_has_the_end_beyond_half_a_step_inside_it():

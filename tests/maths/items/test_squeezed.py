@@ -2,6 +2,7 @@
 
 import numpy as np
 import polars as pl
+from scipy.special import ndtr
 
 import unisono as un
 from unisono.maths.items.item_data import Bounds
@@ -55,3 +56,24 @@ def test_the_best_of_a_fit_do_not_all_get_the_highest_value():
     assert fused.max() < 100
     means = y.reshape(-1, 2).mean(axis=1)
     assert len(np.unique(np.round(fused, 6))) >= len(np.unique(means))
+
+
+def test_where_most_answers_are_the_best_one_intervals_are_narrow_and_hold_the_truth():
+    """Thresholds of which the highest lies far below the middle: most answer 5, and the best items differ little."""
+    rng = np.random.default_rng(3)
+    cuts, inside, width = np.array([-2.5, -2.1, -1.7, -0.9]), [], []
+    for _ in range(4):
+        truth, k = rng.normal(size=60), np.concatenate([rng.choice(12, 4, replace=False) for _ in range(60)])
+        m = np.repeat(np.arange(60), 4)
+        bias, noise = 0.4 * rng.normal(size=12), 0.6
+        mind = truth[m] + bias[k] + noise * rng.normal(size=240)
+        y = 1.0 + (mind[:, None] > cuts).sum(axis=1)
+        expected = 1 + ndtr((truth[:, None] - cuts) / np.hypot(0.4, noise)).sum(axis=1)
+        frame = pl.DataFrame({"item": [f"i{i:02d}" for i in m], "annotator": [f"a{a:02d}" for a in k], "x": y})
+        low, high = (end[:, 0] for end in un.fuse(frame).fused.interval())
+        inside.append((low <= expected) & (expected <= high))
+        order = np.argsort(expected)
+        width.append([(high - low)[order[40:]].mean(), (high - low)[order[:20]].mean()])
+    assert 0.82 < np.mean(inside) < 0.95
+    best, worst = np.mean(width, axis=0)
+    assert best < worst / 2

@@ -168,6 +168,26 @@ def test_who_said_little_has_the_benefit_of_the_doubt():
     np.testing.assert_allclose(believed[:4], np.array([0.0, 0.3, 0.54, 0.6])[:, None] * np.ones(2), atol=1e-8)
 
 
+def test_who_gives_one_answer_throughout_is_no_class_but_does_not_count_in_the_level():
+    """Six of seven agree on answers from 1 to 5; the seventh always answers 5, which may mean that all lie beyond."""
+    rng = np.random.default_rng(0)
+    item_of, of = np.repeat(np.arange(60), 7), np.tile(np.arange(7), 60)
+    truth = rng.normal(size=60)
+    value = np.clip(np.round(3 + truth[item_of] + 0.6 * rng.normal(size=420)), 1, 5)[:, None]
+    value[of == 6] = 5
+    found = diagnose(value, item_of, of, 7)
+    assert found.constant[6, 0] > 0.99
+    many = np.full(7, 60.0)
+    crowd, classes = class_priors(found, many), class_priors(found, many, varied=True)
+    assert expected_gain(crowd)[6, 0] < 0.35
+    assert expected_gain(classes)[6, 0] > 0.99
+    np.testing.assert_allclose(classes[:6], crowd[:6], atol=0.01)
+    frame = pd.DataFrame({"item": item_of, "annotator": [f"a{k}" for k in of], "x": value[:, 0]})
+    everybody, six = (un.fuse(some).truth.sort_values("item")["x"] for some in (frame, frame[frame.annotator != "a6"]))
+    assert abs(everybody.mean() - six.mean()) < 0.1
+    assert np.corrcoef(everybody, six)[0, 1] > 0.995
+
+
 def test_missing_answers_and_a_constant_annotator_are_no_obstacle():
     crowd = planted_crowd(5, BAD)
     value = crowd.value.copy()

@@ -108,6 +108,7 @@ class BayesSettings(NamedTuple):
     told_apart: float = 1.0  # (K - 2) / K: how far K annotators can be told apart
     scales: np.ndarray | None = None  # (K,) noise scales that are known before, those of two; None: they are found
     classes: np.ndarray | None = None  # (K, D, Z) p(z_kd); None: everybody is usual
+    crowd: np.ndarray | None = None  # (K, D, Z) whom level and unit count, where others than `classes` have it
     mixing: np.ndarray | None = None  # (D, D) prior mean of F_k; None: the identity
     earlier: KnownAnnotators | None = None
     earlier_judgements: float = 0.0  # behind the target of the errors' covariance

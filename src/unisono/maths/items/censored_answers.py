@@ -75,6 +75,16 @@ class Typical(NamedTuple):
         found = expected_answer(meant, variance / self.scale**2 + np.where(counts, self.spread, 1.0), self.ends)
         return np.where(counts, self.scale * found + self.offset, mean)
 
+    def narrowed(self, cov: np.ndarray, mean: np.ndarray, variance: np.ndarray) -> np.ndarray:
+        """(M, D, D) covariances of errors of these answers, from those of truths N(mean, variance).
+
+        Where most answers are an end, they hardly move with the truth.
+        """
+        meant, counts = (mean - self.offset) / self.scale, np.isfinite(self.spread)
+        slope = answer_slope(meant, variance / self.scale**2 + np.where(counts, self.spread, 1.0), self.ends)
+        slope = np.where(counts, slope, 1.0)
+        return np.asarray(cov * slope[:, :, None] * slope[:, None, :])
+
     def mapped(self, scale: np.ndarray, offset: np.ndarray) -> Typical:
         """The same for truths that are `scale` times these plus `offset`."""
         return self._replace(scale=scale * self.scale, offset=scale * self.offset + offset)
@@ -123,3 +133,11 @@ def expected_answer(mean: np.ndarray, variance: np.ndarray, ends: EndAnswers) ->
     density = (np.exp(-0.5 * a**2) - np.exp(-0.5 * b**2)) / np.sqrt(2 * np.pi)
     answer = low * below + high * above + mean * (1 - below - above) + sd * density
     return np.asarray(ends.weight * answer + (1 - ends.weight) * mean)
+
+
+def answer_slope(mean: np.ndarray, variance: np.ndarray, ends: EndAnswers) -> np.ndarray:
+    """(M, D) derivative of the expected answer by the mean: the share inside the cuts, and half a step at these."""
+    sd, cuts = np.sqrt(variance), ends.cuts
+    a, b = (cuts.low - mean) / sd, (cuts.high - mean) / sd
+    jumps = ends.step / 2 * (np.exp(-0.5 * a**2) + np.exp(-0.5 * b**2)) / (np.sqrt(2 * np.pi) * sd)
+    return np.asarray(1 - ends.weight * (ndtr(a) + ndtr(-b) - jumps))

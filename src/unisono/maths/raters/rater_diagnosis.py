@@ -286,15 +286,18 @@ def _blended(evidence: Evidence, member: Membership, answered: np.ndarray, signa
     )
 
 
-def class_priors(found: Diagnosis, judgements: np.ndarray) -> np.ndarray:
+def class_priors(found: Diagnosis, judgements: np.ndarray, *, varied: bool = False) -> np.ndarray:
     """(K, D, Z) p(z_kd): flipped as the diagnosis says, and as far as not, a spammer on every dimension or on this one.
 
     Who gave few `judgements` (K,) is suspected because others are, more than by anything he said: he has the benefit of
-    the doubt, and the fit may come to think otherwise.                                                     eq. B18
+    the doubt, and the fit may come to think otherwise. `varied`: as far as answers vary. One answer throughout says by
+    itself how small the gain is, or, at an end of the scale, that all truths lie beyond for this annotator. eq. B18
     """
     follows = 1 - found.flipped
     idle = np.clip(np.maximum(found.spammer[:, None] * follows, found.unrelated + found.constant), 0.0, follows)
     idle *= (judgements / (judgements + DOUBTED_JUDGEMENTS))[:, None]
+    if varied:
+        idle *= 1 - found.constant
     classes = usual_classes(*found.flipped.shape)
     classes[:, :, FLIPPED_CLASS] = found.flipped
     classes[:, :, SPAMMER_CLASS] = idle
