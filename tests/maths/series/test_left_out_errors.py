@@ -4,6 +4,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from reference.dense_tracers import left_out_products as dense_products
 from trace_crowds import crowd, lasting, white_crowd
@@ -17,6 +18,7 @@ from unisono.maths.series.trace_truth import bias_doubt, level_posterior, two_sc
 from unisono.maths.series.tracer_fit import fit_two_scales
 
 RATE = 2.0
+STUDENT_5 = (stats.t.ppf(0.95, 5) / stats.norm.ppf(0.95)) ** 2  # half widths of 90 % intervals, six annotators
 
 
 def fitted(data, **settings):
@@ -130,7 +132,7 @@ def test_what_all_annotators_do_alike_is_in_the_band_unless_it_is_said():
     _, told = fitted(data, lag=0.0, shared=0.0)
     np.testing.assert_allclose(usual.spread.lag - timed.spread.lag, (trace_priors.COMMON_DELAY_SD * RATE) ** 2)
     more = np.diagonal(timed.cov - told.cov, axis1=1, axis2=2)
-    between = told.spread.gain * 6 * 3 / 5  # six annotators: what their mean is off by, Student's factor taken out
+    between = told.spread.gain * 6 / STUDENT_5  # six annotators: what their mean is off by, Student's factor taken out
     np.testing.assert_allclose(
         more, trace_priors.COMMON_UNIT * between * (timed.mean - timed.params.mu) ** 2, rtol=1e-8
     )
@@ -159,4 +161,16 @@ def test_the_level_of_six_may_be_off_by_what_they_show():
     data, fit = fitted(data, lag=0.0, shared=0.0)
     levels = two_scale_truth(data, fit.params, fit.structure, fit.levels, fit.spread).level
     means = np.array([levels[data.annotator_of == k].mean(axis=0) for k in range(6)])
-    np.testing.assert_allclose(fit.spread.bias, means.var(axis=0, ddof=1) / 6 * 5 / 3, rtol=0.1)
+    np.testing.assert_allclose(fit.spread.bias, means.var(axis=0, ddof=1) / 6 * STUDENT_5, rtol=0.1)
+
+
+def test_the_doubt_about_the_unit_is_what_annotators_show_and_not_what_was_expected():
+    found = []
+    for spread in (0.0, 0.8):
+        data = white_crowd(np.zeros((6, 2), dtype=int), K=6)
+        scale = np.exp(spread * np.linspace(-1.0, 1.0, 6))[data.annotator_of]
+        scaled = data._replace(y=data.y * np.repeat(scale, data.length[data.item_of])[:, None])
+        _, fit = fitted(scaled, lag=0.0, shared=0.0)
+        found.append((fit.spread.gain[0] * 6 / STUDENT_5, np.log(fit.levels.gain[:, 0]).var()))
+    assert found[0][0] < 0.1 * trace_priors.GAIN_SD**2
+    assert found[1][1] < found[1][0] < 2.0 * found[1][1]

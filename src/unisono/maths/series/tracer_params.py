@@ -12,7 +12,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from scipy.special import ndtri, stdtrit
 
+from unisono.maths.series import trace_priors
 from unisono.maths.series.delay_search import MAX_CORRELATION
 from unisono.maths.series.delays_and_memory import DelayPosterior, autocorrelation, truth_memory
 from unisono.maths.series.error_bands import Spread
@@ -20,7 +22,6 @@ from unisono.maths.series.trace_data import SeriesData, SeriesParams, Structure,
 from unisono.maths.series.trace_em_fit import Settings
 from unisono.maths.series.trace_frames import Hands, JointFrames, Placed, joint_frames
 from unisono.maths.series.trace_parts import Parts, TwoScales
-from unisono.maths.series.trace_priors import COMMON_DELAY_SD, COMMON_UNIT
 from unisono.maths.series.trace_truth import Levels
 from unisono.maths.series.trace_weights import trace_freedom
 from unisono.maths.series.tracer_rows import Sums, Tracers, error_correlations, hands_of
@@ -206,17 +207,20 @@ def figure_doubt(found: tuple[Dimension, ...], sample: Spread, frames: int) -> F
 
 def with_common_error(sample: Spread, found: tuple[Dimension, ...], rate: float, s: Settings) -> Spread:
     """Adds what all annotators may do alike: the unit they use, and the delay, unless it is known."""  # eq. S51
-    lag = sample.lag if s.lag is not None else sample.lag + (COMMON_DELAY_SD * rate) ** 2
+    lag = sample.lag if s.lag is not None else sample.lag + (trace_priors.COMMON_DELAY_SD * rate) ** 2
     if s.shared is None:
         between = np.array([unit_variance(f.scales, f.tracers) for f in found])
-        return sample._replace(gain=sample.gain + COMMON_UNIT * between, lag=lag)
+        return sample._replace(gain=sample.gain + trace_priors.COMMON_UNIT * between, lag=lag)
     return sample._replace(bias=sample.bias + shared_error(found, s.shared), lag=lag)
 
 
 def unit_variance(scales: TwoScales, now: Tracers) -> float:
-    """Of log gains: as estimated, or as far apart as most are, if many have units of their own."""
+    """Of log gains, as these annotators show it, without what was expected of them; or as far apart as most are, if
+    many have units of their own."""
+    n, n0 = max(int(scales.moving.sum()), 1), trace_priors.PRIOR_ANNOTATORS
+    shown = ((n + n0) * float(now.prior.cov[0, 0]) - n0 * trace_priors.GAIN_SD**2) / n
     away = now.alpha[scales.moving] - np.median(now.alpha[scales.moving]) if scales.moving.any() else np.zeros(1)
-    return max(float(now.prior.cov[0, 0]), float(NORMAL * np.median(np.abs(away))) ** 2)
+    return max(shown, float(NORMAL * np.median(np.abs(away))) ** 2)
 
 
 def shared_error(found: tuple[Dimension, ...], share: float) -> np.ndarray:
@@ -226,5 +230,5 @@ def shared_error(found: tuple[Dimension, ...], share: float) -> np.ndarray:
 
 
 def _student(n: int) -> float:
-    """The spread of few annotators is itself uncertain: variance of Student's t over that of the normal."""
-    return (n - 1) / max(n - 3, 1) if n > 1 else 1.0
+    """The spread of few annotators is itself uncertain: the square of Student's 95 % quantile over the normal's."""
+    return float(stdtrit(n - 1.0, 0.95) / ndtri(0.95)) ** 2 if n > 1 else 1.0
