@@ -105,7 +105,7 @@ def dense_estep(precision: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def at_film_length() -> dict[str, float]:
     """One whole soft EM iteration at 45,000 frames, W = 50, against reading its ratings and against 4,500 frames."""
     out = {}
-    priors = Priors(tap_sd=0.1, bias_sd=0.5)
+    priors = Priors(filter_sd=1.0, bias_sd=0.5)
     for T in (4_500, 45_000):
         data, params, structure = make_case(T, 2, 50)
         layout = make_layout(data, structure)
@@ -189,7 +189,7 @@ def memory_at_film_length() -> dict[str, float]:
 
 def one_iteration(gaps: float) -> None:
     data, params, structure = make_case(45_000, 2, 50, gaps)
-    soft_step(make_layout(data, structure), params, structure, Priors(tap_sd=0.1, bias_sd=0.5))
+    soft_step(make_layout(data, structure), params, structure, Priors(filter_sd=1.0, bias_sd=0.5))
 
 
 def peak_mb() -> float:

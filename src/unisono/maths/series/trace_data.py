@@ -72,11 +72,8 @@ class Priors(NamedTuple):
     kappa.
     """
 
-    gain_sd: float = np.inf  # of a dimension's own gain, the sum over the taps, around 1
-    crosstalk_sd: float = np.inf  # of every tap off the diagonal around 0
-    tap_sd: float = np.inf  # of every tap on the diagonal around `kernel`
+    filter_sd: float = np.inf  # of every tap, around 0
     bias_sd: float = np.inf  # around 0
-    kernel: np.ndarray | None = None  # (W,) what the diagonal taps are near; None: a unit impulse at lag 0
     noise_nu: float = 0.0  # weight of the pool in frames (after kappa)
     noise_scale: np.ndarray | None = None  # (D,) variance the noise is shrunk to; None: this step's pooled residual
     theta_precision: float = 0.0  # ridge on theta, in units of sigma^-1

@@ -24,19 +24,12 @@ import numpy as np
 from scipy.linalg import lapack
 
 from unisono.maths.linalg.causal_filters import Lagged
-from unisono.maths.series.trace_data import Priors, SeriesParams, Structure, lag_kernel
+from unisono.maths.series.trace_data import Priors, SeriesParams, Structure
 from unisono.maths.series.trace_estep import expect, one_thread
 from unisono.maths.series.trace_layout import WHITE, Channel, Channels, Layout
 from unisono.maths.series.trace_moments import Moments, add_moments, group_moments
 
 SINGULAR = 1e-14  # numerical: a system whose reciprocal condition is not above this has many solutions
-
-
-class RowPrior(NamedTuple):
-    """Of the n entries of a row that are free, which come first."""
-
-    mean: np.ndarray  # (n,)
-    precision: np.ndarray  # (n, n)
 
 
 def row_vector(params: SeriesParams, k: int, d: int) -> np.ndarray:
@@ -52,40 +45,25 @@ def row_system(
     return moments.S[c] / variance, moments.c[c] / variance
 
 
-def row_prior(structure: Structure, priors: Priors, d: int, D: int) -> RowPrior:
-    """Every tap of a row of dimension d near the kernel; the sum over the taps of the own dimension near 1."""
-    W = structure.W
-    own = np.zeros((W, D), dtype=bool)
-    own[:, d] = True
-    flat = np.append(own.ravel(), False)
-    kernel = lag_kernel(0.0, W) if priors.kernel is None else priors.kernel
-    mean = np.zeros(W * D + 1)
-    mean[flat] = kernel
-    sd = np.where(flat, priors.tap_sd, priors.crosstalk_sd)
-    sd[-1] = priors.bias_sd
-    precision = np.diag(sd**-2.0)
-    precision[np.ix_(flat, flat)] += priors.gain_sd**-2.0
-    keep = slice(None) if structure.bias else slice(0, W * D)
-    return RowPrior(mean[keep], precision[keep, keep])
+def row_precision(structure: Structure, priors: Priors, D: int) -> np.ndarray:
+    """(n,) of the prior, around 0, of the n entries of a row that are free, which come first."""
+    n = structure.W * D
+    return np.append(np.full(n, priors.filter_sd**-2.0), priors.bias_sd**-2.0)[: n + structure.bias]
 
 
-def best_row(A: np.ndarray, g: np.ndarray, prior: RowPrior, kappa: float) -> np.ndarray:
+def best_row(A: np.ndarray, g: np.ndarray, precision: np.ndarray, kappa: float) -> np.ndarray:
     """(Z0,) the row with the greatest expected log density plus log prior / kappa."""  # eq. S13
-    n, precision = len(prior.mean), prior.precision / kappa
-    x = np.zeros(len(g))
-    x[:n] = solve_symmetric(A[:n, :n] + precision, g[:n] + precision @ prior.mean)
+    n, x = len(precision), np.zeros(len(g))
+    x[:n] = solve_symmetric(A[:n, :n] + np.diag(precision / kappa), g[:n])
     return x
 
 
 def log_row_prior(params: SeriesParams, structure: Structure, priors: Priors) -> float:
     """Log prior of all filters and biases, up to a constant; fixed annotators have none."""
-    D, total = params.F.shape[2], 0.0
-    for d in range(D):
-        mean, precision = row_prior(structure, priors, d, D)
-        for k in set(range(len(params.F))) - set(structure.fixed):
-            away = row_vector(params, k, d)[: len(mean)] - mean
-            total -= 0.5 * away @ precision @ away
-    return total
+    K, _, D, _ = params.F.shape
+    precision, free = row_precision(structure, priors, D), set(range(K)) - set(structure.fixed)
+    squares = [row_vector(params, k, d)[: len(precision)] ** 2 for k in sorted(free) for d in range(D)]
+    return float(-0.5 * sum(square @ precision for square in squares))
 
 
 def solve_symmetric(left: np.ndarray, right: np.ndarray) -> np.ndarray:
@@ -238,12 +216,12 @@ def update_rows(
     """Filters and biases, annotator by annotator and dimension by dimension."""
     F, b = params.F.copy(), params.b.copy()
     params = params._replace(F=F, b=b)  # rows already updated are seen by those after them
-    prior = [row_prior(structure, priors, d, layout.D) for d in range(layout.D)]
+    precision = row_precision(structure, priors, layout.D)
     for k, d, _ in layout.channels.channel:
         if k in structure.fixed:
             continue
         A, g = row_system(moments, layout.channels, params, k, d)
-        x = best_row(A, g, prior[d], priors.kappa)
+        x = best_row(A, g, precision, priors.kappa)
         F[k, :, d], b[k, d] = x[:-1].reshape(structure.W, layout.D), x[-1]
     return params
 

@@ -106,9 +106,7 @@ def with_known(data: SeriesData, gold: np.ndarray) -> tuple[SeriesData, np.ndarr
 
 def _priors(s: GoldSettings, kappa: float) -> Priors:
     return Priors(
-        tap_sd=s.tap_sd / np.sqrt(s.W),
-        crosstalk_sd=s.tap_sd / np.sqrt(s.W),
-        kernel=np.zeros(s.W),
+        filter_sd=s.tap_sd / np.sqrt(s.W),
         bias_sd=s.bias_sd,
         noise_nu=s.pool,
         theta_precision=s.ridge,
