@@ -51,6 +51,8 @@ VALUES: dict[str, tuple[float, ...]] = {
     "LEAKAGE_SD": (0.05, 0.1, 0.2, 0.3),
     "PRIOR_LEAKAGES": (1.0, 16.0),
     "PRIOR_BLOCKS": (0.5, 8.0),
+    "TRACE_FREEDOM": (2.0, 8.0),
+    "FREEDOM_SD": (0.01, 1.5),
 }
 BETWEEN_DIMENSIONS = ("LEAKAGE_SD", "PRIOR_LEAKAGES")  # one dimension does not see them
 SETTINGS: dict[str, tuple[str, float] | None] = {
