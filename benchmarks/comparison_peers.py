@@ -30,6 +30,19 @@ Peer = Callable[[Comparisons, Comparisons], np.ndarray]  # (n,) probabilities of
 
 def crowd_bt(seen: Comparisons, unseen: Comparisons, annotators: bool = True) -> np.ndarray:
     """Scores of items and honesty of annotators, at the highest posterior; without `annotators` Bradley-Terry."""
+    x, M = _fitted(seen, annotators), len(seen.items)
+    p = expit(x[unseen.left] - x[unseen.right])
+    eta = expit(x[M:])[unseen.annotator_of] if annotators else 1.0
+    return np.asarray(eta * p + (1 - eta) * (1 - p))
+
+
+def bradley_terry(seen: Comparisons) -> np.ndarray:
+    """(M,) scores."""
+    return _fitted(seen, False)[: len(seen.items)]
+
+
+def _fitted(seen: Comparisons, annotators: bool) -> np.ndarray:
+    """(M + K,) scores, and log odds of honesty."""
     M, K, sign = len(seen.items), len(seen.annotators), np.where(seen.answer == LEFT, 1.0, -1.0)
 
     def cost(x: np.ndarray) -> tuple[float, np.ndarray]:
@@ -45,10 +58,7 @@ def crowd_bt(seen: Comparisons, unseen: Comparisons, annotators: bool = True) ->
         value = -np.log(q).sum() + RIDGE / 2 * (s @ s) - (prior.sum() if annotators else 0.0)
         return float(value), np.concatenate([at, honest if annotators else np.zeros(K)])
 
-    x = minimize(cost, np.concatenate([np.zeros(M), np.full(K, 2.3)]), jac=True, method="L-BFGS-B").x
-    p = expit(x[unseen.left] - x[unseen.right])
-    eta = expit(x[M:])[unseen.annotator_of] if annotators else 1.0
-    return np.asarray(eta * p + (1 - eta) * (1 - p))
+    return np.asarray(minimize(cost, np.append(np.zeros(M), np.full(K, 2.3)), jac=True, method="L-BFGS-B").x)
 
 
 def ordered(seen: Comparisons, unseen: Comparisons) -> np.ndarray:

@@ -131,7 +131,7 @@ def test_thresholds_are_where_the_bound_is_highest():
         delta = (m.g[data.who] * found.d + m.o[data.who])[data.row]
         x, square = s * delta + t, 2 * s * t * delta + t * t
         each = data.by_row(0.5 * found.weight[data.row] * x - 0.5 * found.w * square)
-        return (each + found.weight * em._between(data, moved)).sum() + em._crowd_cost(at, moved)
+        return (each + found.weight * em.between(data, moved)).sum() + em._crowd_cost(at, moved)
 
     best = value(state.crowd.tau)
     for k in range(at.data.K):
@@ -146,12 +146,12 @@ def test_answers_at_random_one_after_another():
     at = cs.problem(world(M=15, K=6, N=400, slips=0.2).data)
     state = after(at, 6)
     found, data = em.factors(at, state), at.data
-    new, _ = em._slips(at, state, found)
+    new = em.slipped(at, state, found.each)
     for n in range(data.N):
         odds = np.exp(new.crowd.slip[data.who[n]] + data.random[n] - found.each[n])
         np.testing.assert_allclose(new.slips[n], odds / (1 + odds), rtol=1e-8)
     for _ in range(10):
-        new, found = em._slips(at, new._replace(slips=new.slips), found)
+        new = em.slipped(at, new, found.each)
     held = new.slips
 
     def value(slip):

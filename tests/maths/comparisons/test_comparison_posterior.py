@@ -47,7 +47,7 @@ def test_slopes_are_those_of_expected_log_likelihoods():
             first = expected(lambda x, t=tau, ss=signs: sum(s * expit(t - s * x) for s in ss))
             second = expected(lambda x, t=tau, ss=signs: sum(expit(t - s * x) * expit(s * x - t) for s in ss))
             got = found.value[z, n], found.first[z, n], found.second[z, n]
-            counted = np.array((value, first, second)) * (1 - state.slips[n])
+            counted = np.array((value, first, second)) * [1, 1 - state.slips[n], 1 - state.slips[n]]
             np.testing.assert_allclose(got, counted, rtol=1e-8, atol=1e-10)
 
 

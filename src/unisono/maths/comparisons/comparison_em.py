@@ -57,6 +57,10 @@ class Factors(NamedTuple):
     d: np.ndarray  # (N,) mean of the difference of the truths, in logits
     dd: np.ndarray  # (N,) and of its square
 
+    def counted(self, more: np.ndarray, data: ComparisonData) -> Factors:
+        """Where every answer counts so many times as much (N,)."""
+        return self._replace(W=self.W * more, b=self.b * more, w=self.w * more[data.row], weight=self.weight * more)
+
 
 def factors(at: Problem, state: State) -> Factors:
     """The bounds that touch where the state is (eq. V1)."""
@@ -72,12 +76,12 @@ def factors(at: Problem, state: State) -> Factors:
     x = s * delta[data.row] + t
     xi = np.sqrt(np.maximum(square[data.row] + 2 * s * t * delta[data.row] + t * t, SHORTEST_XI**2))
     w = weight * np.tanh(xi / 2) / (2 * xi)
-    each = data.by_row(0.5 * (x - xi) - np.logaddexp(0.0, -xi)) + _between(data, state)
+    each = data.by_row(0.5 * (x - xi) - np.logaddexp(0.0, -xi)) + between(data, state)
     value = float(counted @ each) + _slipped(data, state)
     return Factors(data.by_row(w), data.by_row(s * (0.5 * weight - w * t)), w, x, xi, value, each, counted, d, dd)
 
 
-def _between(data: ComparisonData, state: State) -> np.ndarray:
+def between(data: ComparisonData, state: State) -> np.ndarray:
     """(N,) what answers with two ends add to the log likelihood."""
     at, found = np.flatnonzero(data.inner >= 0), np.zeros(data.N)
     width = state.crowd.tau[data.who[at]] * gaps(state.hyper.steps)[data.inner[at]]
@@ -169,7 +173,8 @@ def step(at: Problem, state: State) -> tuple[State, float]:
     """The next state, and the bound at this one."""
     found = factors(at, state)
     bound = lower_bound(at, state, found.value)
-    state, found = _slips(at, state, found)
+    slips, state = state.slips, slipped(at, state, found.each)
+    found = found.counted((1 - state.slips) / (1 - slips), at.data)
     # Truths before annotators: while nothing is known of them, every gain looks like a spammer's.
     state = state._replace(truths=_truths(at, state, found))
     state = state._replace(crowd=_crowd(at, state, factors(at, state)))
@@ -179,17 +184,17 @@ def step(at: Problem, state: State) -> tuple[State, float]:
     return _in_unit(at, state._replace(hyper=hyperparameters(at, state))), bound
 
 
-def _slips(at: Problem, state: State, found: Factors) -> tuple[State, Factors]:
-    """Which answers were given at random, how often annotators do so, and factors that count so much (eq. V14).
+def slipped(at: Problem, state: State, each: np.ndarray) -> State:
+    """Which answers were given at random, and how often annotators do so (eq. V14).
 
-    Newton steps of the marginal likelihood, all shares and their median at once: one after another would take hundreds.
+    `each` (N,) is the expected log likelihood of every answer, were it not given at random. Newton steps of the marginal likelihood, all shares and their median at once: one after another would take hundreds.
     """
     data, new, people = at.data, at.new, at.population
     n, share, slip = data.by_annotator(data.weight), state.crowd.slip, state.hyper.slip
-    here = _slip_value(at, state.hyper, share, slip, found.each)
+    here = _slip_value(at, state.hyper, share, slip, each)
     for _ in range(NEWTON):
         of = expected(at, state.hyper._replace(slip=slip))
-        p, q = expit(share), expit(share[data.who] + data.random - found.each)
+        p, q = expit(share), expit(share[data.who] + data.random - each)
         up = data.by_annotator(data.weight * q) - n * p - of.slip_precision * (share - of.slip)
         told = n * p * (1 - p) - data.by_annotator(data.weight * q * (1 - q))
         bend = np.maximum(told, 0.0) + of.slip_precision
@@ -199,16 +204,14 @@ def _slips(at: Problem, state: State, found: Factors) -> tuple[State, Factors]:
         move = (up + tied * median) / bend
         size = min(1.0, LONGEST_MOVE / max(float(np.abs(move).max(initial=0.0)), abs(median), LONGEST_MOVE))
         for _ in range(8):  # numerical: halvings
-            there = _slip_value(at, state.hyper, share + size * move, slip + size * median, found.each)
+            there = _slip_value(at, state.hyper, share + size * move, slip + size * median, each)
             if there >= here:
                 share, slip, here = share + size * move, slip + size * median, there
                 break
             size /= 2
-    q = np.minimum(expit(share[data.who] + data.random - found.each), SUREST_SLIP)
-    more = (1 - q) / (1 - state.slips)
-    found = found._replace(W=found.W * more, b=found.b * more, w=found.w * more[data.row], weight=found.weight * more)
+    q = np.minimum(expit(share[data.who] + data.random - each), SUREST_SLIP)
     crowd = state.crowd._replace(slip=share, slip_sd=bend**-0.5)
-    return state._replace(slips=q, crowd=crowd, hyper=state.hyper._replace(slip=slip)), found
+    return state._replace(slips=q, crowd=crowd, hyper=state.hyper._replace(slip=slip))
 
 
 def _slip_value(at: Problem, hyper: Hyper, share: np.ndarray, slip: float, each: np.ndarray) -> float:

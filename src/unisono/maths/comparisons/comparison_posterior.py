@@ -14,7 +14,13 @@ from scipy.sparse import csr_matrix
 from scipy.special import entr, expit, logsumexp
 
 from unisono.maths.comparisons.comparison_data import ComparisonData
-from unisono.maths.comparisons.comparison_em import divergence, hyperparameters, normal_precision
+from unisono.maths.comparisons.comparison_em import (
+    between,
+    divergence,
+    hyperparameters,
+    normal_precision,
+    slipped,
+)
 from unisono.maths.comparisons.comparison_priors import LARGEST_CORRECTION, LARGEST_JOINT, NODES, SLIP_SD, TIE_SD
 from unisono.maths.comparisons.comparison_solver import diagonal_blocks, product, solve
 from unisono.maths.comparisons.comparison_state import (
@@ -62,11 +68,15 @@ class Posterior(NamedTuple):
 
 
 class Slopes(NamedTuple):
-    """The expected log likelihood of every comparison by its difference, under each class of annotators; (3, N)."""
+    """The expected log likelihood of every answer by its difference, under each class of annotators; (3, N)."""
 
-    value: np.ndarray
-    first: np.ndarray  # derivative
-    second: np.ndarray  # minus the second one
+    value: np.ndarray  # were it not given at random
+    first: np.ndarray  # derivative, times how much the answer counts
+    second: np.ndarray  # minus the second one, likewise
+
+    def counted(self, more: np.ndarray) -> Slopes:
+        """Where every answer counts so many times as much (N,)."""
+        return Slopes(self.value, self.first * more, self.second * more)
 
 
 def averaged(at: Problem, state: State) -> State:
@@ -94,14 +104,14 @@ def quadrature(at: Problem, state: State) -> tuple[Slopes, np.ndarray, np.ndarra
         k = data.who[rows]
         middle, sd = _difference(d[rows], v[rows], crowd.at[k, z], crowd.cov[k, z])
         total = np.zeros((3, len(rows)))
-        doubted = crowd.prob[k, z] < 1 - LEAST_CLASS  # evidence matters where classes compete
         for point, weight in zip(POINTS, WEIGHTS, strict=True):
             for s, t in zip(sign[:, rows], end[:, rows], strict=True):
                 other = expit(-s * (middle + point * sd) - t)
-                total[0, doubted] += weight * np.abs(s[doubted]) * np.log1p(-other[doubted])
+                total[0] += weight * np.abs(s) * np.log1p(-other)
                 total[1] += weight * s * other
                 total[2] += weight * np.abs(s) * other * (1 - other)
-        found[:, z, rows] = total * (data.weight * (1 - state.slips))[rows]
+        found[:, z, rows] = total
+    found[1:] *= data.weight * (1 - state.slips)
     return Slopes(*found), d, v
 
 
@@ -125,9 +135,12 @@ def posterior(at: Problem, state: State) -> tuple[Posterior, State]:
 
 
 def _sweep(at: Problem, state: State) -> State:
-    """Truths and annotators by one Newton step each, then what they have in common."""
+    """Truths and annotators by one Newton step each, then slips, and what annotators and items have in common."""
     base, shift = before(at, state.hyper)
     slopes, d, v = quadrature(at, state)
+    each = (state.crowd.prob[at.data.who].T * slopes.value).sum(axis=0) + between(at.data, state)
+    slips, state = state.slips, slipped(at, state, each)
+    slopes = slopes.counted((1 - state.slips) / (1 - slips))
     weight, pull = _sites(at, state, slopes, d)
     crowd = _crowd(at, state, slopes, d, v)
     truths = solve(at.where, base, weight, shift + pull, state.truths.mean)
@@ -151,6 +164,7 @@ def _sites(at: Problem, state: State, slopes: Slopes, d: np.ndarray) -> tuple[np
 
 def _crowd(at: Problem, state: State, slopes: Slopes, d: np.ndarray, v: np.ndarray) -> Crowd:
     data, crowd, of = at.data, state.crowd, expected(at, state.hyper)
+    counted = data.weight * (1 - state.slips)
     evidence = np.full((data.K, len(GAINS)), -np.inf)
     means, covs = crowd.at.copy(), crowd.cov.copy()
     cost = divergence(crowd, of)
@@ -164,7 +178,7 @@ def _crowd(at: Problem, state: State, slopes: Slopes, d: np.ndarray, v: np.ndarr
         h = np.stack([data.by_annotator(b * d), data.by_annotator(b)], axis=-1)
         h = h + np.einsum("kij,kj->ki", of.precision[:, z], of.centre[:, z])
         seen = (crowd.prob[:, z] > LEAST_CLASS) & (of.share[:, z] > 0)
-        told = data.by_annotator(slopes.value[z]) + cost[:, z]
+        told = data.by_annotator(counted * slopes.value[z]) + cost[:, z]
         evidence[seen, z] = told[seen] + np.log(of.share[seen, z])
         covs[:, z] = np.linalg.inv(P)
         means[:, z] = np.einsum("kij,kj->ki", covs[:, z], h)
