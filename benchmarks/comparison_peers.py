@@ -3,12 +3,16 @@
     Bradley-Terry, Crowd-BT   own code at the highest posterior; Chen et al. (2013) have a probability to be honest
     order                     Bradley-Terry with one order effect, as arenas do
     Thurstone                 normal instead of logistic, with a prior, as pwcmp has it (Perez-Ortiz and Mantiuk 2017)
-    choix ILSR, MAP, EP       maximum likelihood, highest posterior, expectation propagation
+    choix ILSR, MM, MAP, EP   maximum likelihood twice, highest posterior, expectation propagation
+    ASAP                      expectation propagation of a probit model (choix), as Mikhailiuk et al. (2020) have it
     evalica BT, Newman, Elo   Newman has ties
     crowd-kit                 NoisyBradleyTerry, 20 steps
     TrueSkill, openskill      answer after answer, in random order
 
-Where a package is not installed its methods are left out. arena-rank 0.1.1 needs a NumPy below 2.4.
+    arena-rank                Bradley-Terry, ties as half a win of each
+
+Where a package is not installed its methods are left out: `pip install 'unisono[bench]'`. arena-rank 0.1.1 asks for
+NumPy 2.3.3 and runs with later ones: `pip install --no-deps arena-rank jax==0.8.1 jaxlib==0.8.1 optax jaxtyping`.
 """
 
 from __future__ import annotations
@@ -90,7 +94,8 @@ def thurstone(seen: Comparisons, unseen: Comparisons) -> np.ndarray:
     return np.asarray(ndtr(x[unseen.left] - x[unseen.right]))
 
 
-def _won(seen: Comparisons) -> list[tuple[int, int]]:
+def won(seen: Comparisons) -> list[tuple[int, int]]:
+    """Winner and loser of every answer."""
     left = seen.answer == LEFT
     pairs = np.where(left, seen.left, seen.right), np.where(left, seen.right, seen.left)
     return list(zip(*(side.tolist() for side in pairs), strict=True))
@@ -100,16 +105,19 @@ def choix_peer(how: str) -> Peer:
     def fitted(seen: Comparisons, unseen: Comparisons) -> np.ndarray:
         import choix
 
-        M, data = len(seen.items), _won(seen)
+        M, data = len(seen.items), won(seen)
         if how == "ILSR":
             x = choix.ilsr_pairwise(M, data, alpha=0.01)
         elif how == "MAP":
             x = choix.opt_pairwise(M, data, alpha=RIDGE)
+        elif how == "MM":
+            x = choix.mm_pairwise(M, data, alpha=0.01)
         else:
-            mean, cov = choix.ep_pairwise(M, data, alpha=RIDGE, model="logit")
+            mean, cov = choix.ep_pairwise(M, data, alpha=RIDGE, model=how)
             i, j = unseen.left, unseen.right
-            spread = cov[i, i] + cov[j, j] - 2 * cov[i, j]
-            return np.asarray(expit((mean[i] - mean[j]) / np.sqrt(1 + np.pi * spread / 8)))
+            apart, spread = mean[i] - mean[j], cov[i, i] + cov[j, j] - 2 * cov[i, j]
+            normal = ndtr(apart / np.sqrt(1 + spread))
+            return np.asarray(normal if how == "probit" else expit(apart / np.sqrt(1 + np.pi * spread / 8)))
         return np.asarray(expit(x[unseen.left] - x[unseen.right]))
 
     return fitted
@@ -164,10 +172,25 @@ def openskill_peer(seen: Comparisons, unseen: Comparisons) -> np.ndarray:
     return np.array([model.predict_win([[rating[i]], [rating[j]]])[0] for i, j in pairs])
 
 
+def arena_rank(seen: Comparisons, unseen: Comparisons) -> np.ndarray:
+    import pandas as pd
+    from arena_rank.models.bradley_terry import BradleyTerry
+    from arena_rank.utils.data_utils import PairDataset
+
+    names = np.array(["model_a", "tie", "model_b"])
+    frame = pd.DataFrame({"model_a": seen.left, "model_b": seen.right, "winner": names[seen.answer]})
+    data = PairDataset.from_pandas(frame)
+    fitted = BradleyTerry(n_competitors=len(data.competitors))
+    fitted.fit(data)
+    score = np.full(len(seen.items), 0.0)
+    score[np.array(data.competitors)] = np.asarray(fitted.params["ratings"])
+    return np.asarray(expit(score[unseen.left] - score[unseen.right]))
+
+
 def _in_turn(seen: Comparisons) -> Iterator[tuple[int, int]]:
-    won = _won(seen)
-    for n in np.random.default_rng(0).permutation(len(won))[:MOST_ONLINE]:
-        yield won[n]
+    pairs = won(seen)
+    for n in np.random.default_rng(0).permutation(len(pairs))[:MOST_ONLINE]:
+        yield pairs[n]
 
 
 def peers() -> Iterator[tuple[str, Peer]]:
@@ -176,7 +199,8 @@ def peers() -> Iterator[tuple[str, Peer]]:
     yield "order", ordered
     yield "Thurstone", thurstone
     if importlib.util.find_spec("choix"):
-        yield from ((f"choix {how}", choix_peer(how)) for how in ("ILSR", "MAP", "EP"))
+        names = {"choix EP": "logit", "ASAP": "probit"} | {f"choix {how}": how for how in ("ILSR", "MM", "MAP")}
+        yield from ((name, choix_peer(how)) for name, how in names.items())
     if importlib.util.find_spec("evalica"):
         names = {"evalica BT": "bradley_terry", "evalica Newman": "newman", "evalica Elo": "elo"}
         yield from ((name, evalica_peer(how)) for name, how in names.items())
@@ -186,3 +210,5 @@ def peers() -> Iterator[tuple[str, Peer]]:
         yield "TrueSkill", trueskill_peer
     if importlib.util.find_spec("openskill"):
         yield "openskill", openskill_peer
+    if importlib.util.find_spec("arena_rank"):
+        yield "arena-rank", arena_rank

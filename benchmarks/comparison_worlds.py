@@ -1,10 +1,10 @@
 """Are intervals of differences as wide as they should be? `python -m benchmarks.comparison_worlds [--draws 20]`
 
-Simulated comparisons, alone and beside ratings: the share of true differences inside 90 % intervals, and the correlation
-of estimates with the truth (mean over dimensions), beside that of Bradley-Terry, of ratings alone, or of what the world
-is about left out. Then answers of which some are random, as Crowd-BT has them: log-loss, over that of the true
-probabilities, of a tenth of the answers; and left-out rankings by pairs of items and by Plackett and Luce's choices.
-Tables of docs/comparisons.md.
+Simulated comparisons, alone and beside ratings: the share of true differences inside 90 % intervals, and correlations
+of estimates with the truth (mean over dimensions), beside those of Bradley-Terry, of ratings alone, or without what the
+world is about. Then answers of which some are random, as Crowd-BT has them: log-loss, over that of the true
+probabilities, of a tenth of the answers; left-out rankings by pairs of items and by Plackett and Luce's choices; and
+what comparisons that were chosen tell. Tables of docs/comparisons.md.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ from scipy.special import expit, logsumexp
 
 import unisono as un
 from benchmarks.accuracy_page import commit, note_sources
-from benchmarks.comparison_peers import RIDGE, bradley_terry, crowd_bt
+from benchmarks.comparison_next import NEXT, Row, of_next
+from benchmarks.comparison_peers import bradley_terry, crowd_bt
 from benchmarks.comparisons import CLIP
 from benchmarks.leaderboards import TABLES, shown
 from unisono.fusers import Joint
@@ -30,7 +31,8 @@ from unisono.fusers.rated_and_compared import without_ratings
 from unisono.tables.comparisons import LEFT, RIGHT, TIE, Comparisons
 
 PAIRS = 2000  # differences whose intervals are looked at, of each draw
-Row = list[Any]
+
+PRECISIONS = (0.1, 0.2, 0.5, 1.0, 2.0)  # of priors of Plackett and Luce's scores: half over a variance
 
 
 class Crowd(NamedTuple):
@@ -39,7 +41,7 @@ class Crowd(NamedTuple):
     table: Comparisons
     truth: np.ndarray  # (M, D), in the unit in which usual annotators have a mean gain of 1
     known: dict[str, Any]  # for `un.fuse`
-    other: Callable[[], np.ndarray] | None = None  # estimates (M, D) beside it
+    beside: Callable[[], np.ndarray]  # other estimates (M, D)
 
 
 def labels(M: int, K: int, D: int = 1, judges: int = 0) -> tuple[list[str], list[str], list[str]]:
@@ -115,7 +117,7 @@ def estimates(result: Any) -> np.ndarray:
 
 
 def rankings(seed: int, n: int, whole: bool) -> tuple[Comparisons, np.ndarray, list[np.ndarray]]:
-    """150 rankings of n of 60 items each, by choosing the best of those left; or of each only the best and the worst."""
+    """150 rankings of n of 60 items, by choosing the best of those left; or of each only the best and the worst."""
     rng, rows, orders = np.random.default_rng(seed), [], []
     truth = rng.normal(size=60)
     for ranking in range(150):
@@ -203,7 +205,7 @@ def held(world: Callable[[int], Crowd], draws: int) -> Row:
     inside, r = [], []
     for seed in range(draws):
         drawn, rng = world(seed), np.random.default_rng(seed)
-        result = un.fuse(**{"comparisons": drawn.table, **drawn.known})
+        result: Any = un.fuse(**{"comparisons": drawn.table, **drawn.known})
         M, D = drawn.truth.shape
         i, d = rng.integers(0, M, PAIRS), rng.integers(0, D, PAIRS)
         j, wide = (i + rng.integers(1, M, PAIRS)) % M, result.fuser.posterior_.D
@@ -211,7 +213,7 @@ def held(world: Callable[[int], Crowd], draws: int) -> Row:
         scale = result.fuser.scaling_.scale[d]
         away = mean * scale - drawn.truth[i, d] + drawn.truth[j, d]
         inside.append(np.abs(away) < 1.645 * np.sqrt(variance) * scale)
-        r.append([correlation(x, drawn.truth) for x in (result.fused.mean, drawn.other())])  # type: ignore[misc]
+        r.append([correlation(x, drawn.truth) for x in (result.fused.mean, drawn.beside())])
     return [draws, float(np.mean(inside)), *np.mean(r, axis=0).tolist()]
 
 
@@ -253,15 +255,27 @@ def of_rankings(n: int, draws: int) -> Row:
         out = np.arange(150) % 5 == seed % 5
         seen = table.rows(~out[table.ranking])
         scores = [estimates(un.fuse(comparisons=x))[:, 0] for x in (seen, apart(seen))]
+        given, left_out = ([o for o, left in zip(orders, out, strict=True) if left == side] for side in (False, True))
         if find_spec("choix"):
-            import choix
-
-            scores.append(
-                choix.opt_rankings(60, [o.tolist() for o, left in zip(orders, out, strict=True) if not left], RIDGE)
-            )
-        left_out = [o for o, left in zip(orders, out, strict=True) if left]
-        found.append([np.mean([of_choices(score[o]) for o in left_out]) for score in scores])
+            scores.append(plackett_luce(given))
+        found.append([told_of(score, left_out) for score in scores])
     return [draws, *np.mean(found, axis=0).tolist()]
+
+
+def plackett_luce(orders: list[np.ndarray]) -> np.ndarray:
+    """Scores at the highest posterior, the prior's precision being that which predicts a fifth of the rankings best."""
+    import choix
+
+    def scores(some: list[np.ndarray], prior: float) -> np.ndarray:
+        return np.asarray(choix.opt_rankings(60, [order.tolist() for order in some], prior))
+
+    fifths = [([o for n, o in enumerate(orders) if n % 5 != k], orders[k::5]) for k in range(5)]
+    best = max(PRECISIONS, key=lambda prior: sum(told_of(scores(seen, prior), rest) for seen, rest in fifths))
+    return scores(orders, best)
+
+
+def told_of(score: np.ndarray, orders: list[np.ndarray]) -> float:
+    return float(np.mean([of_choices(score[order]) for order in orders]))
 
 
 def of_choices(score: np.ndarray) -> float:
@@ -295,12 +309,13 @@ def tables(draws: int) -> Iterator[tuple[str, Row, Iterator[Row]]]:
         ["150 rankings, of", "draws", "pairs, weighed", "every pair as one", "Plackett-Luce (choix)"],
         ([n, *of_rankings(n, draws)] for n in (3, 4, 6, 8)),
     )
+    yield "next", ["pairs", "draws", "r", "standard error"], (of_next(rule, draws) for rule in NEXT)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--draws", type=int, default=20)
-    parser.add_argument("parts", nargs="*", help="worlds, other-worlds, random, rankings; all of them by default")
+    parser.add_argument("parts", nargs="*", help="worlds, other-worlds, random, rankings, next; all of them by default")
     asked = parser.parse_args()
     warnings.simplefilter("ignore")
     for name, header, rows in tables(asked.draws):

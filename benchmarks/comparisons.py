@@ -2,8 +2,8 @@
 
 A tenth of the rows, and a tenth of the pairs with all their answers, are left out; log-loss and accuracy are those of
 decided answers, `all` is the log-loss of left, tie and right. Peers take no ties (they are dropped, which serves them
-best; evalica's Newman has them) and their probabilities are kept between .005 and .995. `make bench` has them on a
-simulated table of 4,000 comparisons.
+best; evalica's Newman and arena-rank have them) and probabilities are kept between .005 and .995. `make bench` has
+them on a simulated table of 4,000 comparisons, and the time and memory of large ones.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import numpy as np
 
 import unisono as un
 from benchmarks.comparison_peers import peers
+from benchmarks.measure import cost_of
 from unisono.evaluate.held_out_comparisons import fold_of
 from unisono.fusers.compared_items import Pairwise
 from unisono.fusers.comparison_knowledge import without_ratings
@@ -23,8 +24,8 @@ from unisono.paper.simulation import simulate_comparisons
 from unisono.tables.comparisons import LEFT, TIE, Comparisons
 
 CLIP = 0.005  # of peers' probabilities
-WITH_TIES = ("evalica Newman",)
-SLOW = ("choix EP", "crowd-kit")  # methods that take minutes beyond so many comparisons
+WITH_TIES = ("evalica Newman", "arena-rank")
+SLOW = ("choix EP", "choix MM", "ASAP", "crowd-kit")  # methods that take minutes beyond so many comparisons
 MOST_FOR_SLOW = 5000
 Figures = tuple[str, float, float, float, float]  # method, log-loss, accuracy, log-loss of all answers, seconds
 
@@ -64,7 +65,15 @@ def run(draws: int = 3) -> dict[str, list[float]]:
     for seed in range(draws):
         for name, loss, right, _, seconds in measured(simulate_comparisons(seed=seed).comparisons, "rows", seed):
             found.setdefault(f"{name} log-loss, accuracy, s", []).append((loss, right, seconds))
-    return {name: np.mean(rows, axis=0).tolist() for name, rows in found.items()}
+    large = {f"{n:,} comparisons of {n // 20:,} items: s, MB": grown(n) for n in (100_000, 1_000_000)}
+    return {name: np.mean(rows, axis=0).tolist() for name, rows in found.items()} | large
+
+
+def grown(n: int) -> list[float]:
+    """Processor time and memory of the fit of a large table."""
+    table = simulate_comparisons(items=n // 20, annotators=n // 100, comparisons=n, spammers=n // 1000).comparisons
+    cost = cost_of([lambda: Pairwise().compare(table).fit(without_ratings(table))], rounds=1)
+    return [cost.cpu, cost.megabytes]
 
 
 def main() -> None:

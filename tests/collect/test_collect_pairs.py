@@ -190,7 +190,7 @@ def test_checks_know_sides_and_the_estimate_counts_pairs(tmp_path: Path) -> None
     assert [item["name"] for item in status["items"]] == ["a ↔ b", "a ↔ c", "b ↔ c"]
     worth = json.loads(collect("quality", folder.path, "--json").stdout)
     assert (worth["items"], worth["raters"]) == (3, 1)
-    assert "`unisono fuse`" in worth["too_early"]
+    assert "two raters" in worth["too_early"]
 
 
 BROKEN = [

@@ -176,6 +176,13 @@ def test_who_comes_next_gets_the_pairs_that_tell_most(tmp_path: Path) -> None:
         assert given[0] == set(order[:4])
         assert given[1] == set(order[4:8])  # what others have before them is not asked again
         assert order[0] in collect("quality", folder.path).stdout
+        figures = json.loads(collect("quality", folder.path, "--json").stdout)
+        assert (figures["kind"], figures["judgements"], figures["too_early"]) == ("comparisons", 24, "")
+        assert [row["name"] for row in figures["dimensions"]] == ["joy", "calm"]
+        ranked = [int(row["item"].strip("i")) for row in figures["truth"]]
+        assert np.corrcoef(ranked, range(8))[0, 1] < -0.8  # the highest first
+        assert all(row["above"] >= 0.5 for row in figures["truth"][:-1])
+        assert "above the next" in collect("quality", folder.path).stdout
     evenly = collect("quality", study(tmp_path / "other", PAIRS, 8).path, "--json").stdout
     assert "next" not in json.loads(evenly)
 

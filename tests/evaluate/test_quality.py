@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 import unisono as un
-from unisono.api.study_planning import quality
+from unisono.api.study_planning import quality, quality_of_comparisons
 from unisono.evaluate.study_quality import POINTS
+from unisono.paper.simulated_comparisons import simulate_comparisons
 from unisono.tables.atomic_files import json_text
 
 
@@ -87,3 +88,20 @@ def test_traces_are_thinned_and_reversed_hands_named() -> None:
     assert found.needed["tried"] is None
     assert found.needed["per_item"] == max(row["enough"] for row in found.dimensions)
     assert ("flipped", drawn.annotators[0]) in {(row["kind"], row["annotator"]) for row in found.unusual}
+
+
+def test_a_study_of_comparisons_in_progress():
+    """Agreement, comparisons still needed, who stands out, and how probable it is that items are above the next."""
+    made = simulate_comparisons(items=20, annotators=12, comparisons=1500, spammers=2, flipped=1, seed=1)
+    found, result = quality_of_comparisons(made.comparisons)
+    agreed = un.agreement(comparisons=made.comparisons, draws=200, seed=0).dimensions[0]
+    assert found.dimensions[0]["alpha"][0] == pytest.approx(agreed.alpha.value)
+    bad = [who for who, gain in zip(made.annotators["annotator"], made.annotators["gain"], strict=True) if gain <= 0]
+    assert {row["annotator"] for row in found.unusual if row["kind"] in ("spammer", "flipped")} == set(bad)
+    assert found.judgements == 1500
+    assert found.needed["most"] >= 150 > found.needed["per_item"]
+    means = [row["values"][0][0] for row in found.truth]
+    assert means == sorted(means, reverse=True)
+    for row, following in zip(found.truth, found.truth[1:], strict=False):
+        assert row["above"] == round(result.probability(row["item"], following["item"]).probability, 3)
+    assert "above" not in found.truth[-1]

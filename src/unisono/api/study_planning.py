@@ -8,12 +8,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from unisono.api.comparison_fusion import ComparisonFusion
+from unisono.api.comparison_fusion import ComparisonFusion, fuse_comparisons
 from unisono.api.fusion import Fusion, fuse
 from unisono.api.input_output import rating_table
 from unisono.api.rating_questions import check
 from unisono.errors import ConvergenceWarning, DataError, DataWarning, taken
-from unisono.evaluate.study_quality import Pieces, Quality, early_quality, quality_of
+from unisono.evaluate.study_quality import Pieces, Quality, early_quality, quality_of, quality_of_pairs
 from unisono.fusers import Fit, Fuser, rating_design, revive
 from unisono.fusers.compared_items import Pairwise
 from unisono.fusers.fuser_settings import require_asked
@@ -135,3 +135,10 @@ def quality(ratings: Any, *, scale: Any = None, target: float = TARGET, unrated:
         assert isinstance(result, Fusion)  # numbers alone were read
         planned = None if table.is_series else plan(result)
     return quality_of(table, Pieces(overview, result.fused, result.described, planned), target, unrated)
+
+
+def quality_of_comparisons(comparisons: Any, target: float = TARGET) -> tuple[Quality, ComparisonFusion]:
+    """The same of comparisons, and their fusion."""
+    with taken(DataWarning, ConvergenceWarning):
+        result = fuse_comparisons(comparisons)
+    return quality_of_pairs(result.comparisons, result.fuser, result.overview.alerts, target), result

@@ -214,11 +214,9 @@ def quality(folder: Path, database: str | None, target: float, as_json: bool) ->
     and shown; a server does so by itself as answers come in.
     """
     study, store = open_to_read(folder, database)
-    found = collect_reports.quality_of_study(study, store, target)
+    found, chosen = collect_reports.quality_of_study(study, store, target)
     store.close()
-    chosen = (
-        collect_reports.choose_next(study, database or study.database_url) if collect_reports.chooses(study) else None
-    )
+    collect_reports.store_next(database or study.database_url, chosen)
     collect_reports.show_quality(found, chosen, as_json)
 
 

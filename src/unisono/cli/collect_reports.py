@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from unisono.collect.store.database import Database
     from unisono.collect.studies import StudyFolder
     from unisono.evaluate.study_quality import Quality
+    from unisono.fusers.compared_items import Pairwise
+
+Chosen = list[dict[str, Any]] | None  # comparisons to be handed out next, where a study chooses
 
 
 def write_pay(study: StudyFolder, store: Database, out: Path, rules: Rules, annotators: Path | None) -> None:
@@ -104,112 +107,127 @@ def _one_decimal(value: float | None) -> str:
 
 
 SHOWN = 10  # items of the truth, and raters to look at, on a screen
-AGREEMENT = "In brackets: 95 % intervals. Needed: ratings per item for a correlation of {target:g} with the truth."
-COMPARED = "Raters compare items: `unisono fuse`, `check` and `agreement` take the study's folder, or its export."
+AGREED = {"alpha": "alpha", "icc_a1": "ICC(A,1)"}
+AGREEMENT = "In brackets: 95 % intervals. Needed: {rating}s per item for a correlation of {target:g} with the truth."
+NOTHING_COMPARED = "Nothing has been compared yet."
+FEW_COMPARED = (
+    "Too early: two raters and as many comparisons as items ({M}) are the least that tells anything; so far there are "
+    "{raters} and {n}."
+)
 NO_NUMBERS = "The study asks for no numbers. `unisono fuse` fuses choices once they are exported."
 
 
-def quality_of_study(study: StudyFolder, store: Database, target: float) -> Quality:
-    """Exports the ratings into a folder that is thrown away, and looks at them. Excluded raters are left out."""
+def quality_of_study(study: StudyFolder, store: Database, target: float) -> tuple[Quality, Chosen]:
+    """Exports the answers into a folder that is thrown away, and looks at them. Excluded raters are left out.
+
+    Beside it what is chosen to be handed out next, where the study chooses.
+    """
     from unisono.api.study_planning import quality
     from unisono.collect.export.write import export_tables
-    from unisono.collect.store.reading import totals
     from unisono.evaluate.study_quality import Quality, too_early
 
-    if study.study.mode == "compare":
-        answers, raters = store.read(totals)
-        return Quality("items", len(study.catalogue.members), raters, answers, COMPARED)
     series = study.study.mode == "trace"
     kind = "series" if series else "items"
     with tempfile.TemporaryDirectory(prefix="unisono-quality-") as place:
         export_tables(study, store, Path(place) / "export")
+        if study.study.mode == "compare":
+            return _of_comparisons(study, Path(place) / "export" / "comparisons.csv", target)
         path = Path(place) / "export" / "ratings.csv"
         item = "recording" if series else "item"
         rated, raters, rows = _counts(path, item)
         scale = {one.name: one.ends for one in study.study.dimensions if one.is_number}
         if raters < 2 or not scale:
             why = too_early(kind, raters, 0) if scale else NO_NUMBERS
-            return Quality(kind, len(rated), raters, rows, why)
+            return Quality(kind, len(rated), raters, rows, why), None
         columns = {"item": item, "annotator": "annotator", "dims": list(scale)}
         timed: dict[str, Any] = {"time": "time", "time_unit": "s", "rate": study.study.trace.rate} if series else {}
         unrated = len({one.name for one in study.catalogue.items} - rated)
-        return quality(path, scale=scale, target=target, unrated=unrated, **columns, **timed)
+        return quality(path, scale=scale, target=target, unrated=unrated, **columns, **timed), None
 
 
 MOST_NEXT = 500  # numerical: comparisons whose order is stored; others come as before
 
 
-def chooses(study: StudyFolder) -> bool:
-    """Whether the study hands out the comparisons that tell most."""
-    return study.study.mode == "compare" and study.study.compare.chosen == "next"
+def _of_comparisons(study: StudyFolder, path: Path, target: float) -> tuple[Quality, Chosen]:
+    """From one fit; nothing is chosen before there are any answers."""
+    from unisono.api.study_planning import quality_of_comparisons
+    from unisono.evaluate.study_quality import Quality
+
+    chooses, M = study.study.compare.chosen == "next", len(study.catalogue.members)
+    with path.open(encoding="utf-8", newline="") as stream:
+        people = [row["annotator"] for row in csv.DictReader(stream)]
+    if not people:
+        return Quality("comparisons", M, 0, 0, NOTHING_COMPARED), [] if chooses else None
+    found, result = quality_of_comparisons(path, target)
+    if found.raters < 2 or found.judgements < M:
+        why = FEW_COMPARED.format(M=M, raters=found.raters, n=found.judgements)
+        found = Quality("comparisons", M, found.raters, found.judgements, why)
+    return found, _most_telling(study, result.fuser) if chooses else None
 
 
-def choose_next(study: StudyFolder, database: str) -> list[dict[str, Any]]:
-    """Fuses the comparisons so far and stores which of them to hand out next: none before there are any."""
-    from unisono.collect.export.write import export_tables
-    from unisono.collect.store.assign import put_next
-    from unisono.collect.store.database import Database
-
-    store = Database(database)
-    store.create()
-    with tempfile.TemporaryDirectory(prefix="unisono-next-") as place:
-        export_tables(study, store, Path(place) / "export")
-        path = Path(place) / "export" / "comparisons.csv"
-        with path.open(encoding="utf-8", newline="") as stream:
-            rows = _most_telling(study, path) if any(csv.DictReader(stream)) else []
-    if rows:
-        with store.write() as connection:
-            put_next(connection, [row["name"] for row in rows])
-    store.close()
-    return rows
-
-
-def _most_telling(study: StudyFolder, path: Path) -> list[dict[str, Any]]:
-    from unisono.api.comparison_fusion import fuse_comparisons
+def _most_telling(study: StudyFolder, fuser: Pairwise) -> list[dict[str, Any]]:
     from unisono.fusers.pair_design import next_sets
 
     sets = [[one.name for one in item.together] for item in study.catalogue.items]
-    at, told = next_sets(fuse_comparisons(path).fuser, sets, MOST_NEXT)
+    at, told = next_sets(fuser, sets, MOST_NEXT)
     names = [item.name for item in study.catalogue.items]
     return [{"name": names[n], "information": float(nats)} for n, nats in zip(at.tolist(), told, strict=True)]
 
 
-def show_quality(found: Quality, chosen: list[dict[str, Any]] | None, as_json: bool) -> None:
+def store_next(database: str, chosen: Chosen) -> None:
+    """What to hand out next, in this order."""
+    from unisono.collect.store.assign import put_next
+    from unisono.collect.store.database import Database
+
+    if not chosen:
+        return
+    store = Database(database)
+    store.create()
+    with store.write() as connection:
+        put_next(connection, [row["name"] for row in chosen])
+    store.close()
+
+
+def show_quality(found: Quality, chosen: Chosen, as_json: bool) -> None:
     """Prints it for people, or for machines; with what was `chosen` to be handed out next, if anything is."""
     if as_json:
         print_json(found.to_dict() | ({} if chosen is None else {"next": chosen}))
         return
     what = "recording" if found.kind == "series" else "item"
-    counts = [(found.judgements, "judgement"), (found.items, what), (found.raters, "rater")]
+    counts = [
+        (found.judgements, "comparison" if found.kind == "comparisons" else "judgement"),
+        (found.items, what),
+        (found.raters, "rater"),
+    ]
     tell(", ".join(counted(n, one) for n, one in counts))
     if found.too_early:
         tell(found.too_early)
     if chosen:
         tell("These tell most, and are handed out next:")
         print_table(["next", "nats"], [[row["name"], number(row["information"])] for row in chosen[:SHOWN]])
-    elif chosen is not None:
-        tell("Nothing has been compared yet.")
     if found.too_early:
         return
     rows = [
-        [row["name"], _cell(row["alpha"]), _cell(row["icc_a1"]), _enough(row["enough"], found)]
+        [row["name"], *(_cell(row[name]) for name in AGREED if name in row), _enough(row["enough"], found)]
         for row in found.dimensions
     ]
-    print_table(["agreement", "alpha", "ICC(A,1)", "needed"], rows)
-    tell(AGREEMENT.format(target=found.target))
-    tell(still_needed(found.needed, what))
+    shown = [AGREED[name] for name in AGREED if name in found.dimensions[0]]
+    print_table(["agreement", *shown, "needed"], rows)
+    rating = "comparison" if found.kind == "comparisons" else "rating"
+    tell(AGREEMENT.format(rating=rating, target=found.target))
+    tell(still_needed(found.needed, what, rating))
     _show_unusual(found)
     _show_truth(found, what)
     for alert in found.alerts:
         tell(f"{alert['severity']}: {alert['message']}")
 
 
-def still_needed(needed: dict[str, Any], what: str) -> str:
+def still_needed(needed: dict[str, Any], what: str, rating: str = "rating") -> str:
     """How many ratings are missing, in words."""
     has = f"{needed['fewest']}" if needed["fewest"] == needed["most"] else f"{needed['fewest']} to {needed['most']}"
     if needed["per_item"] is None:
         return f"Every {what} has {has}; how many are enough in every dimension cannot be told yet."
-    missing = f"{counted(needed['ratings'], 'rating')} still needed" if needed["ratings"] else "that is enough"
+    missing = f"{counted(needed['ratings'], rating)} still needed" if needed["ratings"] else "that is enough"
     return f"Every {what} has {has}, {needed['per_item']} are enough in every dimension: {missing}."
 
 
@@ -218,7 +236,8 @@ def _show_unusual(found: Quality) -> None:
         tell("No rater stands out.")
         return
     rows = [
-        [row["annotator"], row["dimension"] or "all", row["words"], number(row["probability"])] for row in found.unusual
+        [row["annotator"], row["dimension"] or "all", row["words"], _probability(row["probability"])]
+        for row in found.unusual
     ]
     print_table(["rater to look at", "dimension", "why", "probability"], rows[:SHOWN])
     if len(rows) > SHOWN:
@@ -230,10 +249,19 @@ def _show_truth(found: Quality, what: str) -> None:
         tell(f"The truth so far of {counted(len(found.truth), what)} is in --json.")
         return
     names = [row["name"] for row in found.dimensions]
-    rows = [[row["item"], str(row["ratings"]), *map(_cell, row["values"])] for row in found.truth[:SHOWN]]
-    print_table(["truth so far", "ratings", *names], rows)
+    pairs = found.kind == "comparisons"
+    rows = [
+        [row["item"], str(row["ratings"]), *map(_cell, row["values"]), *[_probability(row.get("above"))] * pairs]
+        for row in found.truth[:SHOWN]
+    ]
+    head = ["comparisons", *names, "above the next"] if pairs else ["ratings", *names]
+    print_table(["truth so far", *head], rows)
     if len(found.truth) > SHOWN:
         tell(f"The first {SHOWN} of {counted(len(found.truth), what)}; in brackets: 90 % intervals. --json has all.")
+
+
+def _probability(p: float | None) -> str:
+    return "" if p is None else number(p)
 
 
 def _cell(figure: list[float]) -> str:

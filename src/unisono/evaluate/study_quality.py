@@ -6,24 +6,35 @@ only that it is too early while there is too little to compare.
 
 from __future__ import annotations
 
+import contextlib
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from unisono.errors import DataError
+from unisono.evaluate.agreement_measure import Drawing
 from unisono.evaluate.annotator_findings import STYLES, TRACING, findings, tracing_findings
 from unisono.evaluate.overview import DimensionOverview, Overview
+from unisono.evaluate.pair_agreement import PairAgreement, pair_agreement
+from unisono.fusers.compared_items import Pairwise
 from unisono.fusers.fusion_results import Annotators, Fused
+from unisono.fusers.pair_design import plan_comparisons
 from unisono.fusers.rating_design import TARGET, Plan
 from unisono.maths.agreement import agreement_bootstrap, intraclass_reliability
+from unisono.tables.comparisons import Comparisons
 from unisono.tables.coverage_and_outliers import coverage
 from unisono.tables.labels import counted
+from unisono.tables.rating_checks import Alert
 from unisono.tables.ratings import Ratings
 
 LEAST_RATERS = 3  # of two who differ nothing says who is nearer to the truth
 LEAST_SHARED = 5  # items with two ratings: the agreement on fewer is an accident
 POINTS = 120  # of a trace that is drawn: more would not be seen
+MOST_COMPARISONS = 100  # convention: per item, that may be needed
+DRAWING = Drawing(200, 0.95, 0)  # convention: of the bootstrap of alpha, while somebody waits
 SPAMMER = "answers that follow nobody else's"
 
 
@@ -31,7 +42,7 @@ SPAMMER = "answers that follow nobody else's"
 class Quality:
     """What can be said of a study so far; everything but the counts is empty while it is too early."""
 
-    kind: str  # items or series
+    kind: str  # items, series, or comparisons of items
     items: int
     raters: int
     judgements: int
@@ -100,6 +111,63 @@ def quality_of(ratings: Ratings, pieces: Pieces, target: float = TARGET, unrated
         alerts=[{"severity": one.severity, "message": one.message} for one in overview.alerts],
         truth=_traces(fused, per_item) if ratings.is_series else _estimates(fused, per_item),
     )
+
+
+def quality_of_pairs(
+    compared: Comparisons, fuser: Pairwise, alerts: Sequence[Alert] = (), target: float = TARGET
+) -> Quality:
+    """The same of comparisons: alpha of answers to the same pair, truths in logits, the highest first."""
+    agreed, plan = pair_agreement(compared, DRAWING), plan_comparisons(fuser, most=MOST_COMPARISONS)
+    D, enough = len(compared.dimensions), plan.enough_each(target)
+    sides = np.concatenate([compared.left, compared.right])
+    per_item = np.ceil(np.bincount(sides, minlength=len(compared.items)) / D).astype(int)
+    needed = _needed(enough, per_item, _tried(plan))
+    if needed["ratings"] is not None:
+        needed["ratings"] = (needed["ratings"] + 1) // 2  # one comparison is of two items
+    dimensions = [
+        {"name": one.name, "ratings": one.answers, "alpha": _interval(one.alpha), "enough": enough[one.name]}
+        for one in agreed.dimensions
+    ]
+    return Quality(
+        kind="comparisons",
+        items=len(compared.items),
+        raters=len(compared.annotators),
+        judgements=-(-len(np.unique(compared.ranking * D + compared.dimension_of)) // D),
+        target=target,
+        dimensions=dimensions,
+        needed=needed,
+        unusual=_unusual_in_pairs(fuser, agreed),
+        alerts=[{"severity": one.severity, "message": one.message} for one in alerts],
+        truth=_in_order(fuser, _estimates(fuser.fuse(), per_item)),
+    )
+
+
+def _unusual_in_pairs(fuser: Pairwise, agreed: PairAgreement) -> list[dict[str, Any]]:
+    people = fuser.comparison_columns()
+    rows = [
+        {"annotator": who, "dimension": "", "probability": float(p), "kind": kind, "words": words}
+        for kind, words in (("spammer", SPAMMER), ("flipped", "answers that turn everybody else's round"))
+        for who, p in zip(people["annotator"], people[f"comparison_{kind}"], strict=True)
+        if p > 0.5
+    ]
+    words = "circular choices (a above b, b above c, c above a) about as often as by chance"
+    known = {row["annotator"] for row in rows}
+    rows += [
+        {"annotator": who, "dimension": "", "probability": None, "kind": "circular", "words": words}
+        for who in agreed.intransitive
+        if who not in known
+    ]
+    return sorted(rows, key=lambda row: -(row["probability"] or 0.0))
+
+
+def _in_order(fuser: Pairwise, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The highest of the first dimension first; `above` is how probable it is that each is above the next."""
+    rows = sorted(rows, key=lambda row: -row["values"][0][0])
+    for row, following in itertools.pairwise(rows):
+        with contextlib.suppress(DataError):  # in different components nothing is known
+            found = fuser.probability(row["item"], following["item"], fuser.dimensions_[0])
+            row["above"] = round(found.probability, 3)
+    return rows
 
 
 def unusual_raters(annotators: Annotators) -> list[dict[str, Any]]:

@@ -109,6 +109,20 @@ def test_what_slips_take_is_the_curvature_of_the_mixture():
     np.testing.assert_allclose(weight, data.by_pair(second), rtol=1e-4, atol=1e-5)
 
 
+def test_answers_at_random_are_found_by_quadrature_as_well():
+    """Quadratic bounds take large differences for small ones, and what is random for what is close."""
+    shares = []
+    for seed in range(3):
+        w = world(N=8000, slips=0.3, spread=2.5, spammers=0.0, ties=False, seed=seed)
+        at = cs.problem(w.data)
+        state, _ = em.fit(at)
+        _, after = post.posterior(at, state)
+        shares.append([expit(x.crowd.slip).mean() for x in (state, after)])
+    bound, found = np.mean(shares, axis=0)
+    assert 0.2 < found < 0.33
+    assert bound < found - 0.05
+
+
 def test_truths_are_in_the_unit_of_usual_annotators():
     at, found, state = fitted(world(M=30, K=8, N=800, islands=3))
     usual = state.crowd.prob[:, 0]

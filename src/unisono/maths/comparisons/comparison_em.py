@@ -187,7 +187,8 @@ def step(at: Problem, state: State) -> tuple[State, float]:
 def slipped(at: Problem, state: State, each: np.ndarray) -> State:
     """Which answers were given at random, and how often annotators do so (eq. V14).
 
-    `each` (N,) is the expected log likelihood of every answer, were it not given at random. Newton steps of the marginal likelihood, all shares and their median at once: one after another would take hundreds.
+    `each` (N,) is the expected log likelihood of every answer, were it not given at random. Newton steps of
+    the marginal likelihood, all shares and their median at once: one after another would take hundreds.
     """
     data, new, people = at.data, at.new, at.population
     n, share, slip = data.by_annotator(data.weight), state.crowd.slip, state.hyper.slip

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_matrix
-from scipy.special import entr, expit, logsumexp
+from scipy.special import entr, expit, log_expit, logsumexp
 
 from unisono.maths.comparisons.comparison_data import ComparisonData
 from unisono.maths.comparisons.comparison_em import (
@@ -106,8 +106,9 @@ def quadrature(at: Problem, state: State) -> tuple[Slopes, np.ndarray, np.ndarra
         total = np.zeros((3, len(rows)))
         for point, weight in zip(POINTS, WEIGHTS, strict=True):
             for s, t in zip(sign[:, rows], end[:, rows], strict=True):
-                other = expit(-s * (middle + point * sd) - t)
-                total[0] += weight * np.abs(s) * np.log1p(-other)
+                x = s * (middle + point * sd) + t
+                other = expit(-x)
+                total[0] += weight * np.abs(s) * log_expit(x)
                 total[1] += weight * s * other
                 total[2] += weight * np.abs(s) * other * (1 - other)
         found[:, z, rows] = total

@@ -4,11 +4,12 @@ import { ago, byId, cell, root, row } from "./dom.js";
 
 const SVG = "http://www.w3.org/2000/svg";
 const [WIDTH, HEIGHT] = [240, 48];
+const WORDS = { items: "rating", series: "trace", comparisons: "comparison" };
 let have = 0;
 let next = 0;
 
-const figure = (value, digits = 2) => (value === null ? "–" : value.toFixed(digits));
-const withEnds = ([value, low, high], digits) => `${figure(value, digits)} [${figure(low, digits)}, ${figure(high, digits)}]`;
+const figure = (value, digits = 2) => (value == null ? "–" : value.toFixed(digits));
+const withEnds = (ends, digits) => (ends ? `${figure(ends[0], digits)} [${figure(ends[1], digits)}, ${figure(ends[2], digits)}]` : "–");
 const counted = (count, word) => `${count} ${word}${count === 1 ? "" : "s"}`;
 
 function line(found, figures) {
@@ -17,7 +18,7 @@ function line(found, figures) {
     return `${found.running ? "Computing again. " : ""}Could not be computed: ${found.error}.${before}`;
   }
   if (!figures) return found.running ? "Computing…" : "Nothing computed yet.";
-  const from = `From ${counted(figures.judgements, figures.kind === "series" ? "trace" : "rating")} by ${counted(figures.raters, "rater")}`;
+  const from = `From ${counted(figures.judgements, WORDS[figures.kind])} by ${counted(figures.raters, "rater")}`;
   const now = found.running ? " New ratings have come in; computing again." : found.is_stale ? " New ratings have come in since." : "";
   const state = figures.too_early || `${from}, computed ${ago(have)} in ${found.seconds} s.`;
   return state + now;
@@ -66,11 +67,14 @@ function truth(one, names) {
   const values = one.series
     ? names.map((name, index) => drawing(`${one.item}, ${name}`, one.seconds, one.series[index]))
     : one.values.map((ends) => cell(withEnds(ends, 1), "td", "number"));
-  return row(cell(one.item, "th"), cell(one.ratings, "td", "number"), ...values);
+  const above = "above" in one ? [cell(figure(one.above), "td", "number")] : [];
+  return row(cell(one.item, "th"), cell(one.ratings, "td", "number"), ...values, ...above);
 }
 
-function headings(names, series) {
-  return ["Item", "Ratings", ...names].map((name, index) => {
+function headings(names, kind) {
+  const series = kind === "series";
+  const last = kind === "comparisons" ? [...names, "Above the next"] : names;
+  return ["Item", kind === "comparisons" ? "Comparisons" : "Ratings", ...last].map((name, index) => {
     const node = cell(index === 0 && series ? "Recording" : name, "th", index === 1 || (index > 1 && !series) ? "number" : "");
     node.scope = "col";
     return node;
@@ -88,7 +92,7 @@ function paint(figures) {
   byId("quality-unusual").replaceChildren(...figures.unusual.map((one) =>
     row(cell(one.annotator, "th"), cell(one.dimension || "all"), cell(one.words), cell(figure(one.probability, 3), "td", "number"))));
   byId("quality-alerts").replaceChildren(...figures.alerts.map((one) => cell(one.message, "li")));
-  byId("quality-names").replaceChildren(...headings(names, figures.kind === "series"));
+  byId("quality-names").replaceChildren(...headings(names, figures.kind));
   byId("quality-truth").replaceChildren(...figures.truth.map((one) => truth(one, names)));
 }
 
