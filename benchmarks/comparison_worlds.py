@@ -17,6 +17,7 @@ from importlib.util import find_spec
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.optimize import minimize
 from scipy.special import expit, logsumexp
 
 import unisono as un
@@ -263,15 +264,29 @@ def of_rankings(n: int, draws: int) -> Row:
 
 
 def plackett_luce(orders: list[np.ndarray]) -> np.ndarray:
-    """Scores at the highest posterior, the prior's precision being that which predicts a fifth of the rankings best."""
+    """Scores by choix at the highest posterior, the prior's precision being that which predicts fifths best."""
     import choix
 
-    def scores(some: list[np.ndarray], prior: float) -> np.ndarray:
-        return np.asarray(choix.opt_rankings(60, [order.tolist() for order in some], prior))
-
     fifths = [([o for n, o in enumerate(orders) if n % 5 != k], orders[k::5]) for k in range(5)]
-    best = max(PRECISIONS, key=lambda prior: sum(told_of(scores(seen, prior), rest) for seen, rest in fifths))
-    return scores(orders, best)
+    best = max(PRECISIONS, key=lambda prior: sum(told_of(quickly(seen, prior), rest) for seen, rest in fifths))
+    return np.asarray(choix.opt_rankings(60, [order.tolist() for order in orders], best))
+
+
+def quickly(orders: list[np.ndarray], prior: float) -> np.ndarray:
+    """The same without choix, for many fits."""
+    shown = np.array(orders)
+
+    def cost(score: np.ndarray) -> tuple[float, np.ndarray]:
+        odds = np.exp(score[shown])
+        left = np.cumsum(odds[:, ::-1], axis=1)[:, ::-1]
+        chosen = np.cumsum(1 / left[:, :-1], axis=1)
+        pulled = odds * np.column_stack([chosen, chosen[:, -1]])
+        pulled[:, :-1] -= 1
+        slope = np.bincount(shown.ravel(), pulled.ravel(), 60) + 2 * prior * score
+        value = np.log(left[:, :-1]).sum() - score[shown[:, :-1]].sum() + prior * (score @ score)
+        return float(value), slope
+
+    return np.asarray(minimize(cost, np.zeros(60), jac=True, method="L-BFGS-B").x)
 
 
 def told_of(score: np.ndarray, orders: list[np.ndarray]) -> float:

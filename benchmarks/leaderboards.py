@@ -176,7 +176,9 @@ JUDGES = {
 }
 
 
-def judged(rng: np.random.Generator, gain: float, bias: float, unfair: float, labels: int) -> SystemScores:
+def judged(
+    rng: np.random.Generator, gain: float, bias: float, unfair: float, labels: int, favourites: float = 0.0
+) -> SystemScores:
     """Three systems on 120 prompts; five judges score all, one of three people so many outputs of each system."""
     S, P, J = 3, 120, 5
     p, s = (x.ravel() for x in np.meshgrid(np.arange(P), np.arange(S), indexing="ij"))
@@ -186,6 +188,7 @@ def judged(rng: np.random.Generator, gain: float, bias: float, unfair: float, la
     who = rng.integers(0, 3, len(given))
     people = truth[given] + rng.normal(0, 0.3, 3)[who] + rng.normal(0, 0.6, len(given))
     by = [view + rng.normal(0, 0.3) + rng.normal(0, 0.7, len(p)) for _ in range(J)]
+    people = people + favourites * rng.normal(size=(3, S))[who, s[given]]
     y = np.concatenate([people, *by])
     item = np.concatenate([given, *[np.arange(len(p))] * J])
     k = np.concatenate([who, *(np.full(len(p), 3 + j) for j in range(J))])
@@ -195,12 +198,12 @@ def judged(rng: np.random.Generator, gain: float, bias: float, unfair: float, la
 SYSTEMS = np.array([0.0, 0.3, -0.2])
 
 
-def powered(world: tuple[float, float, float], labels: int, draws: int) -> list[object]:
+def powered(world: tuple[float, float, float], labels: int, draws: int, favourites: float = 0.0) -> list[object]:
     """Coverage of 90 % intervals of differences, and the error over that of labels alone."""
     a, b = np.triu_indices(3, 1)
     inside, errors = [], []
     for seed in range(draws):
-        drawn = judged(np.random.default_rng(seed), *world, labels)
+        drawn = judged(np.random.default_rng(seed), *world, labels, favourites)
         own = drawn.ratings.select_judgements(np.array(drawn.ratings.kinds)[drawn.ratings.annotator_of] == "human")
         alone = measure_leaderboard(SystemScores(own, *vars_of(drawn)), seed=seed).boards[0].means
         both = measure_leaderboard(drawn, seed=seed).boards[0].means
@@ -218,16 +221,17 @@ def vars_of(drawn: SystemScores) -> tuple[tuple[str, ...], np.ndarray, np.ndarra
 BOARD = ["world", "draws", "wrong", "wrong, t-tests", "wrong, Tukey", "ranks", "cover", "power", "power, t-tests"]
 BOARD += ["power, Tukey", "error", "error of means", "error, variances known"]
 JUDGED = ["judges, labels of each system", "draws", "cover", "error", "error of labels alone", "ratio"]
-PANELS = {f"{name}, {labels}": (judge, labels) for name, judge in JUDGES.items() for labels in (10, 30, 100)}
+PANELS = {f"{name}, {labels}": (judge, labels, 0.0) for name, judge in JUDGES.items() for labels in (10, 30, 100)}
+PANELS |= {f"good, {labels}, favourites": (JUDGES["good"], labels, 0.25) for labels in (10, 30, 100)}
 
 
 def rows(wanted: list[str], draws: int) -> Iterator[list[object]]:
     for name, (means, world) in WORLDS.items():
         if not wanted or name in wanted:
             yield [name, draws, *held(means, world, draws)]
-    for name, (judge, labels) in PANELS.items():
+    for name, (judge, labels, favourites) in PANELS.items():
         if not wanted or name in wanted:
-            yield [name, draws, *powered(judge, labels, draws)]
+            yield [name, draws, *powered(judge, labels, draws, favourites)]
 
 
 def shown(cell: object) -> object:

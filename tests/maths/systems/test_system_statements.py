@@ -10,6 +10,7 @@ from unisono.maths.systems.score_design import Scores, codes
 from unisono.maths.systems.system_statements import (
     Means,
     Sources,
+    _drawn,
     dimension_correlation,
     errors,
     half_widths,
@@ -157,6 +158,18 @@ def test_variances_that_may_be_are_those_of_a_balanced_design():
         assert chance.freedom == (S - 1) * (K - 1)
         assert P * chance.square == pytest.approx(square, rel=0.05)
         assert P * chance.floor == pytest.approx(fit.theta[-1], rel=0.05)
+
+
+def test_what_prompts_and_noise_sum_up_to_is_known_better_than_its_parts():
+    """Ten outputs of each system, mostly on prompts of their own: parts cannot be told apart, their sum can."""
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        p = np.concatenate([rng.permutation(120)[:10] for _ in range(3)])
+        s, k = np.repeat(np.arange(3), 10), rng.integers(0, 3, 30)
+        y = rng.normal(0, 0.6, 120)[p] + rng.normal(0, 1, 30)
+        fit = mixed_means(Scores(y, s, np.unique(p, return_inverse=True)[1], codes(p, s), k, 3))
+        grown, _ = _drawn(pooled_means(fit, 3), 4000, np.random.default_rng(0))
+        assert 1.0 < grown.mean() < 1.2  # as of 12 degrees of freedom or more
 
 
 def test_favourites_of_few_people_widen_even_where_they_seem_none():

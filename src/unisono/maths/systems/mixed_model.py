@@ -29,7 +29,8 @@ information at the estimate, and m counted from the design, say what s and c are
     theta_j = max(m s / chi2_m - c, 0),  tau = (b + sqrt(b^2 + 4a)) / 2a,  s = a tau^3,  c = tau - theta_j,
     a = 2 AI_jj / m,  b = 2 score_j / m, 0 inside                                                         eq. L8
 
-an estimate of zero is so no certainty: three people with favourites may seem to have none.
+an estimate of zero is so no certainty: three people with favourites may seem to have none. What prompts and noise sum
+up to is known better than its parts, whose estimates err against each other: AI^-1 is the covariance of their errors.
 
     N scores, S systems, F fixed effects (systems first), nu crossed effects, c components
 """
@@ -73,6 +74,20 @@ class Chance(NamedTuple):
     freedom: np.ndarray  # m; 0: the variance is assumed
     square: np.ndarray  # s
     floor: np.ndarray  # c
+    cov: np.ndarray | None = None  # (c, c) of the estimates' errors; None: they err apart, as m says
+
+    def of(self, some: np.ndarray) -> Chance:
+        """Of `some` components (c,) bool."""
+        cov = None if self.cov is None else self.cov[np.ix_(some, some)]
+        return Chance(self.theta[some], self.freedom[some], self.square[some], self.floor[some], cov)
+
+    def error(self, weight: np.ndarray) -> float:
+        """Variance of the error of the weighted sum of the estimates."""
+        if self.cov is not None:
+            return float(weight @ self.cov @ weight)
+        shown = self.freedom > 0
+        tau = np.where(shown, weight * (self.theta + self.floor), 0.0)
+        return float((2 * tau**2 / np.where(shown, self.freedom, 1.0)).sum())
 
     def draws(self, n: int, rng: np.random.Generator) -> np.ndarray:
         """(n, c)."""
@@ -88,7 +103,10 @@ def _chance(theta: np.ndarray, score: np.ndarray, information: np.ndarray, freed
     a = np.where(m > 0, 2 * np.diagonal(information) / unit, 1.0)
     b = np.where(theta > 0, 0.0, 2 * score / unit)
     tau = np.maximum((b + np.sqrt(b**2 + 4 * a)) / (2 * a), theta)
-    return Chance(theta, m, np.where(theta > 0, tau, a * tau**3), tau - theta)
+    free = np.ix_(*[(m > 0) & (theta > 0)] * 2)
+    cov = np.zeros_like(information)
+    cov[free] = np.linalg.pinv(information[free], hermitian=True)
+    return Chance(theta, m, np.where(theta > 0, tau, a * tau**3), tau - theta, cov)
 
 
 class MixedFit(NamedTuple):
@@ -284,8 +302,9 @@ def variances(scores: Scores, found: Effects, covariates: np.ndarray) -> Chance:
     of = freedoms(scores, found)
     if slopes[0][-1] <= REML_TOLERANCE:
         of[-1] = 0  # scores without noise: nothing is left to doubt
-    theta, freedom, square, floor = _chance(*slopes, of)
-    return Chance(theta * unit**2, freedom, square * unit**2, floor * unit**2)
+    theta, freedom, square, floor, cov = _chance(*slopes, of)
+    assert cov is not None
+    return Chance(theta * unit**2, freedom, square * unit**2, floor * unit**2, cov * unit**4)
 
 
 def _standard_variances(y: np.ndarray, layout: Layout) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -86,8 +86,7 @@ def pooled_means(fit: MixedFit, S: int, these: Sequence[str] = ()) -> Means:
     by_people = np.einsum("c,cst->st", theta * people, part)
     if counted[~people].all():
         cov = by_people + prompt_covariance(fit.influence[:, :S], cov - by_people)
-    chance = Chance(*(of[counted] for of in fit.chance))
-    return Means(fit.mean[:S], cov, by_people, (Sources(part[counted], people[counted], chance),))
+    return Means(fit.mean[:S], cov, by_people, (Sources(part[counted], people[counted], fit.chance.of(counted)),))
 
 
 def prompt_covariance(influence: np.ndarray, model: np.ndarray) -> np.ndarray:
@@ -161,16 +160,22 @@ def errors(found: Sequence[Means], alike: np.ndarray, n: int, rng: np.random.Gen
 
 
 def _drawn(one: Means, n: int, rng: np.random.Generator) -> tuple[np.ndarray, list[tuple[np.ndarray, np.ndarray]]]:
-    """(n,) draws over the estimate of the variance of differences but for who rated; parts of that, with draws (n,)."""
-    drawn, estimated, people = np.zeros(n), 0.0, []
+    """(n,) draws over the estimate of the variance of differences but for who rated; parts of that, with draws (n,).
+
+    The former has the degrees of freedom 2 V^2 / var V of Satterthwaite, V being what prompts and noise sum up to.
+    """
+    error, estimated, people = 0.0, 0.0, []
     for source in one.sources:
-        theta = source.chance.draws(n, rng)
         each = np.trace(source.part, axis1=1, axis2=2) - source.part.mean(axis=1).sum(axis=1)
-        rest = ~source.people
-        drawn += theta[:, rest] @ each[rest]
-        estimated += float(source.chance.theta[rest] @ each[rest])
+        each = np.where(source.people, 0.0, each)
+        estimated += float(source.chance.theta @ each)
+        error += source.chance.error(each)
+        theta = source.chance.draws(n, rng)
         people += [(source.part[j], theta[:, j]) for j in np.flatnonzero(source.people)]
-    return (drawn / estimated if estimated > 0 else np.ones(n)), people
+    if error <= 0 or estimated <= 0:
+        return np.ones(n), people
+    freedom = max(2 * estimated**2 / error, 1.0)
+    return freedom / 2 / special.gammaincinv(freedom / 2, (rng.permutation(n) + 0.5) / n), people
 
 
 def half_widths(one: Means, contrasts: np.ndarray, level: float, rng: np.random.Generator) -> np.ndarray:
