@@ -11,8 +11,8 @@ from scipy.special import entr, expit, ndtr
 
 from benchmarks.comparison_peers import bradley_terry, won
 from unisono.fusers.compared_items import Pairwise
+from unisono.fusers.comparison_knowledge import without_ratings
 from unisono.fusers.pair_design import next_pairs
-from unisono.fusers.rated_and_compared import without_ratings
 from unisono.tables.comparisons import LEFT, RIGHT, Comparisons
 
 ITEMS, BATCHES = 60, 17  # batches of pairs without an item twice

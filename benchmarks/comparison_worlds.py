@@ -28,7 +28,7 @@ from benchmarks.comparisons import CLIP
 from benchmarks.leaderboards import TABLES, shown
 from unisono.fusers import Joint
 from unisono.fusers.compared_items import Pairwise
-from unisono.fusers.rated_and_compared import without_ratings
+from unisono.fusers.comparison_knowledge import without_ratings
 from unisono.tables.comparisons import LEFT, RIGHT, TIE, Comparisons
 
 PAIRS = 2000  # differences whose intervals are looked at, of each draw

@@ -10,7 +10,7 @@ import pytest
 import unisono as un
 from unisono.api.study_planning import quality, quality_of_comparisons
 from unisono.evaluate.study_quality import POINTS
-from unisono.paper.simulated_comparisons import simulate_comparisons
+from unisono.paper.simulation import simulate_comparisons
 from unisono.tables.atomic_files import json_text
 
 
