@@ -9,7 +9,7 @@ import click
 
 from unisono.cli import table_options as tables
 from unisono.cli.option_groups import FOLDER, QUESTION, RESULT, command, option, takes
-from unisono.cli.setting_table import DRAWS, LEVEL
+from unisono.cli.setting_table import DRAWS, FROM_ZERO, LEVEL
 from unisono.cli.terminal import deliver, number, print_table, task_progress, tell, wrapped
 from unisono.tables.labels import counted
 
@@ -31,12 +31,7 @@ EXPLAINED = (
 @tables.comparisons_option
 @tables.reading_options
 @tables.category_option
-@option(
-    RESULT,
-    "--trials FILE",
-    "How long answers took: item, annotator, position, response_seconds.  [default: trials.csv beside RATINGS]",
-    tables.TablePath(),
-)
+@option(RESULT, "--trials FILE", "Times of answers: item, annotator, position, response_seconds.", tables.TablePath())
 @option(RESULT, "--strict", "Exit with code 1 if anything deserves a look.", is_flag=True)
 @tables.json_option
 @click.pass_context
@@ -53,11 +48,11 @@ def check_command(
     """Check a table of RATINGS: coverage, agreement between annotators, and what looks suspicious.
 
     RATINGS is a table of any shape (CSV, XLSX, JSON, Parquet, packed or not), or - for standard input; or the folder of
-    a study of `unisono collect`, or of its export. --comparisons has another table looked at, of pairs of items.
+    a study of `unisono collect`, or of its export. --comparisons has another table looked at, of pairs of items. A
+    trials.csv beside RATINGS says how long answers took.
     """
     from unisono.api import check
 
-    tables.require_one_table(ctx, ratings, comparisons)
     if comparisons is not None:
         about = check(comparisons=comparisons)
         deliver(about, None, as_json, click.echo)
@@ -142,33 +137,15 @@ WORST = 10  # annotators shown, those with the largest misfit first
 @tables.comparisons_option
 @tables.reading_options
 @option(
-    QUESTION,
-    "--bootstrap N",
-    "Bootstrap draws for the confidence intervals; 0 for none.",
-    click.IntRange(min=0),
-    name="draws",
-    default=1000,
+    QUESTION, "--bootstrap N", "Bootstrap draws of the intervals; 0 for none.", FROM_ZERO, name="draws", default=1000
 )
 @option(QUESTION, "--level", "Confidence level.", LEVEL, default=0.95)
-@option(
-    QUESTION,
-    "--these-annotators",
-    "Intervals for other items and these very annotators.  [default: annotators are random effects too]",
-    is_flag=True,
-)
-@option(
-    QUESTION,
-    "--fit DIR",
-    "A saved fusion of these ratings, whose estimate's reliability is told.  [default: of the mean]",
-    FOLDER,
-)
+@option(QUESTION, "--these-annotators", "Intervals for these very annotators: they are fixed effects.", is_flag=True)
+@option(QUESTION, "--fit DIR", "A saved fusion, whose estimate's reliability is told, not the mean's.", FOLDER)
 @takes("--set", *DRAWS, title=QUESTION)
 @tables.out_option
 @tables.json_option
-@click.pass_context
 def agreement_command(
-    ctx: click.Context,
-    /,
     ratings: str | None,
     comparisons: str | None,
     reading: dict[str, Any],
@@ -187,7 +164,6 @@ def agreement_command(
     from unisono.api import agreement
     from unisono.tables.reading.ratings_reader import read_ratings
 
-    tables.require_one_table(ctx, ratings, comparisons)
     if comparisons is not None:
         deliver(agreement(comparisons=comparisons, **settings), out, as_json, click.echo)
         return

@@ -18,25 +18,23 @@ from unisono.errors import DataError
 
 try:
     from unisono.collect.languages.sentences import INCLUDED
+    from unisono.collect.studies import Keys, open_folder
     from unisono.collect.studies.folder import STARTERS, write_starter
 except ModuleNotFoundError as missing:
     raise click.UsageError(f"This needs one more package, {missing.name}: pip install 'unisono[collect]'.") from None
 
 
 _option = functools.partial(option, "Options")
+_ENV = "UNISONO_DATABASE"
 _folder = click.argument("folder", metavar="DIR", type=NEW_FOLDER)
-_database = _option(
-    "--database URL",
-    "PostgreSQL address; without it, the file collect.db in DIR. [env: UNISONO_DATABASE]",
-    envvar="UNISONO_DATABASE",
-)
+_database = _option("--database URL", "PostgreSQL address; else DIR/collect.db. [env: UNISONO_DATABASE]", envvar=_ENV)
 _json = _option("--json", "All figures, for machines.", name="as_json", is_flag=True)
 _links_begin = _option("--public-url URL", "Start of the links.", default="http://127.0.0.1:8400")
 _port = _option("--port", "", click.IntRange(1, 65535), default=8400)
 
 
 @click.group(name="collect")
-def command() -> None:
+def collect_command() -> None:
     """Run a rating study in the browser.
 
     \b
@@ -46,7 +44,7 @@ def command() -> None:
     """
 
 
-@command.command()
+@collect_command.command()
 @_folder
 @_option(
     "--template NAME",
@@ -61,7 +59,7 @@ def new(folder: Path, template: str) -> None:
     click.echo(f"Edit {folder / 'study.toml'}, then: unisono collect serve {folder}", err=True)
 
 
-@command.command()
+@collect_command.command()
 @_option("--language", "An included language.", click.Choice(INCLUDED), default="en")
 def sentences(language: str) -> None:
     """Print every sentence that raters read, to translate: save it as lang.toml in the folder of a study."""
@@ -70,42 +68,38 @@ def sentences(language: str) -> None:
     click.echo(language_file(language), nl=False)
 
 
-@command.command()
+@collect_command.command()
 @_folder
 @_option("--seconds-per-answer", "For one scale of one item.", click.FloatRange(0), default=5.0)
-@_option(
-    "--pay-per-hour", "What a rater is paid; tells the cost.", click.FloatRange(0), default=0.0, show_default=False
-)
+@_option("--pay-per-hour", "What a rater is paid, for the cost.", click.FloatRange(0), default=0.0, show_default=False)
 @_json
 def check(folder: Path, seconds_per_answer: float, pay_per_hour: float, as_json: bool) -> None:
     """Check the study in DIR: mistakes, items, files that are none, sentences still in English, minutes, cost."""
-    from unisono.collect.studies import open_folder
     from unisono.collect.studies.estimate import estimate
 
     found = estimate(open_folder(folder), seconds_per_answer, pay_per_hour)
     (print_json if as_json else collect_reports.show_estimate)(found)
 
 
-@command.command()
+@collect_command.command()
 @_folder
 @_port
 def preview(folder: Path, port: int) -> None:
     """Show the study in DIR as raters will see it; nothing is stored."""
     from unisono.collect.app.serve import Address
     from unisono.collect.app.serve import preview as run_preview
-    from unisono.collect.studies import open_folder
 
     run_preview(open_folder(folder), Address(port=port))
 
 
-@command.command()
+@collect_command.command()
 @click.argument("folders", metavar="DIR...", nargs=-1, required=True, type=NEW_FOLDER)
 @_option(
     "--database URL",
-    "PostgreSQL address, one per DIR; without it, the file collect.db in DIR. [env: UNISONO_DATABASE]",
+    "PostgreSQL address of each DIR. [env: UNISONO_DATABASE]",
     name="databases",
     multiple=True,
-    envvar="UNISONO_DATABASE",
+    envvar=_ENV,
 )
 @_option("--host", "Address to listen on; the default is this machine.", default="127.0.0.1")
 @_port
@@ -117,7 +111,6 @@ def serve(
     """Serve the study in DIR until Ctrl-C; several studies each below the name of its folder."""
     from unisono.collect.app.serve import Address
     from unisono.collect.app.serve import serve as run_server
-    from unisono.collect.studies import open_folder
 
     if databases and len(databases) != len(folders):
         raise click.UsageError(f"Every study has a database of its own: give --database {len(folders)} times.")
@@ -126,7 +119,7 @@ def serve(
     run_server(list(zip(studies, urls, strict=True)), Address(host, port, public_url, proxies))
 
 
-@command.command()
+@collect_command.command()
 @_folder
 @_database
 @click.argument("names", nargs=-1)
@@ -142,7 +135,6 @@ def invite(
     if sum(map(bool, (names, count, source))) != 1:
         raise click.UsageError("Give either NAMES or --count or --from.")
     from unisono.collect.store.database import Database
-    from unisono.collect.studies import open_folder
 
     study = open_folder(folder, all_there=False)
     store = Database(database or study.database_url)
@@ -152,7 +144,7 @@ def invite(
     lines.writerows(invitations(study, store, wanted, count or 0, public_url))
 
 
-@command.command()
+@collect_command.command()
 @_folder
 @click.argument("ids", nargs=-1)
 @_option("--from", "A CSV file whose column `id` has the ids.", NEW_FILE, name="source")
@@ -161,7 +153,6 @@ def invite(
 def links(folder: Path, ids: tuple[str, ...], source: Path | None, key: bool, public_url: str) -> None:
     """Print the address for the platform that raters come from; with ids, signed links as `id,link` lines."""
     from unisono.collect.app.signup import address_of, signed_links
-    from unisono.collect.studies import Keys, open_folder
 
     study = open_folder(folder, all_there=False)
     signs = study.study.raters.source == "signed"
@@ -176,7 +167,7 @@ def links(folder: Path, ids: tuple[str, ...], source: Path | None, key: bool, pu
         click.echo(address_of(study, public_url))
 
 
-@command.command()
+@collect_command.command()
 @_folder
 @_database
 @_option("--out", "Where to write.  [default: DIR/export]", NEW_FOLDER)
@@ -189,7 +180,7 @@ def export(folder: Path, database: str | None, out: Path | None) -> None:
         click.echo(path)
 
 
-@command.command()
+@collect_command.command()
 @_folder
 @_database
 @_json
@@ -202,7 +193,7 @@ def status(folder: Path, database: str | None, as_json: bool) -> None:
     (print_json if as_json else collect_reports.show)(found)
 
 
-@command.command()
+@collect_command.command()
 @_folder
 @_database
 @_option("--target", "Correlation with the truth to reach.", click.FloatRange(0, 1, max_open=True), default=0.9)
@@ -220,14 +211,12 @@ def quality(folder: Path, database: str | None, target: float, as_json: bool) ->
     collect_reports.show_quality(found, chosen, as_json)
 
 
-@command.command()
+@collect_command.command()
 @_folder
 @_database
 @_option("--out", "Where to write.  [default: DIR/pay]", NEW_FOLDER)
 @_option("--max-failed", "Reject who failed more attention checks than this.", click.IntRange(0))
-@_option(
-    "--min-seconds", "Reject whose confirmed seconds per item or trace (median) are below this.", click.FloatRange(0)
-)
+@_option("--min-seconds", "Reject whose confirmed median seconds per item or trace are fewer.", click.FloatRange(0))
 @_option("--annotators", "annotators_overall.csv of `unisono fuse`: reject likely spammers.", NEW_FILE)
 @takes("--set", *PAYING, title="Options")
 @_option("--bonus", "A bonus for everybody who is approved ...", click.FloatRange(0), default=0.0, show_default=False)

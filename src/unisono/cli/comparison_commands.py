@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from unisono.evaluate.scoring import CategoryScore, Scores
 
 
+FIGURES = ("log_density", "log_density_se", "rmse", "rmse_se", "coverage", "agreement", "agreement_se")
 HEAD = ["model", "log density", "s.e.", "RMSE", "s.e.", "90 % cover", "agreement", "s.e."]
 
 
@@ -36,10 +37,7 @@ HEAD = ["model", "log density", "s.e.", "RMSE", "s.e.", "90 % cover", "agreement
 @jobs_options
 @tables.out_option
 @tables.json_option
-@click.pass_context
 def compare_command(
-    ctx: click.Context,
-    /,
     ratings: str | None,
     comparisons: str | None,
     reading: dict[str, Any],
@@ -68,7 +66,6 @@ def compare_command(
     from unisono.api import compare
     from unisono.tables.reading.ratings_reader import read_ratings
 
-    tables.require_one_table(ctx, ratings, comparisons)
     if comparisons is not None:
         split = {name: settings[name] for name in ("folds", "seed") if settings.get(name) is not None}
         deliver(compare(comparisons=comparisons, **split), out, as_json, click.echo)
@@ -93,15 +90,7 @@ def _print_comparison(found: Comparison) -> None:
 
 
 def _cells(row: ModelRow, referenced: bool) -> list[Any]:
-    figures = [
-        row.log_density,
-        row.log_density_se,
-        row.rmse,
-        row.rmse_se,
-        row.coverage,
-        row.agreement,
-        row.agreement_se,
-    ]
+    figures = [getattr(row, name) for name in FIGURES]
     against = [row.ccc, row.pearson] if referenced else []
     iterations = f"{row.iterations}" if row.converged else f"{row.iterations}, not converged"
     return [row.model, *figures, *against, number(row.seconds, 2), iterations if row.iterations else None]

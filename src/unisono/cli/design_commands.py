@@ -41,11 +41,7 @@ TARGET = 0.9  # correlation of estimate and truth that is reckoned enough
 @option(QUESTION, "--items FILE", "Table with these columns, if RATINGS has them not.", TablePath())
 @takes("--set", *WHO, *JUDGING)
 @option(
-    RESULT,
-    "--fail-under FIGURE=NUMBER",
-    "Exit with code 1 if this column of judges.csv is lower anywhere: correlation=.5. Repeatable.",
-    multiple=True,
-    callback=named_numbers,
+    RESULT, "--fail-under FIGURE=NUMBER", "Exit with code 1 if a figure of judges.csv is lower.", each=named_numbers
 )
 @option(RESULT, "--strict", "Exit with code 1 if a judge is useless or harmful, or has changed.", is_flag=True)
 @option(QUESTION, "--earlier FILE", "An earlier judges.csv: whose correlation has changed?", TablePath())
@@ -237,19 +233,9 @@ def next_command(fit: Path, count: int, pairs: int | None, as_json: bool) -> Non
 @option(QUESTION, "--prompt COLUMN", "Column that names what systems were asked, to pair them.")
 @option(QUESTION, "--items FILE", "Table with these columns, if RATINGS has them not.", TablePath())
 @option(
-    QUESTION,
-    "--weight NAME=NUMBER",
-    "Weight of a dimension in the overall mean. Repeatable.  [default: no overall mean]",
-    name="weights",
-    multiple=True,
-    callback=named_numbers,
+    QUESTION, "--weight NAME=NUMBER", "Weight of a dimension in an overall mean.", name="weights", each=named_numbers
 )
-@option(
-    QUESTION,
-    "--these WORD,...",
-    "prompts, people: intervals for these very ones.  [default: for others of the kind]",
-    default="",
-)
+@option(QUESTION, "--these WORD,...", "prompts, people: intervals for these very ones, not for others too.", default="")
 @takes("--set", *WHO[:2], *BOARD)
 @option(RESULT, "--strict", "Exit with code 1 if systems are confounded with annotators or prompts.", is_flag=True)
 @option(RESULT, "--out DIR", "Folder for the tables.", NEW_FOLDER)

@@ -13,6 +13,7 @@ from unisono.cli.setting_table import IMPORTING, POSITIVE
 from unisono.cli.table_options import TablePath
 from unisono.cli.terminal import say, task_progress, tell
 from unisono.errors import DataError, in_shell
+from unisono.tables.atomic_files import atomic_path
 from unisono.tables.labels import counted
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ _OUT = option(RESULT, "-o, --out FILE", "CSV file to write.", NEW_FILE)
 @click.argument("files", type=TablePath(), nargs=-1, required=True, metavar="FILE...")
 @option(TABLE, "--item PATH", "Column or path that names the item; several between commas.")
 @option(TABLE, "--annotator PATH", "Column or path that names the annotator.")
-@option(TABLE, "--dim NAME[=SOURCE]", "Dimension to take. Repeatable.", name="dims", multiple=True, callback=pairs)
+@option(TABLE, "--dim NAME[=SOURCE]", "Dimension to take.", name="dims", each=pairs)
 @option(TABLE, "--time PATH", "json: where its time is; makes traces.")
 @option(TABLE, "--names TEMPLATE", "What paths of files say, as in '{dimension}/{item}.csv'.")
 @takes("--read", *IMPORTING, title=TABLE)
@@ -80,8 +81,6 @@ def import_command(
 def _write_imported(found: Imported, out: Path | None, dropped: Path | None) -> None:
     import polars as pl
 
-    from unisono.tables.atomic_files import atomic_path
-
     if dropped is not None:
         with atomic_path(dropped) as temporary:
             rows = {"place": [str(entry.place) for entry in found.dropped]}
@@ -111,10 +110,10 @@ EXPORT_KINDS = ("label-studio", "inspect", "crowd-kit", "nova", "elan")
 @click.argument("kind", type=click.Choice(EXPORT_KINDS))
 @click.argument("fused", type=click.Path(exists=True, path_type=Path), metavar="DIR")
 @option("Options", "-o, --out PATH", "File or folder to write.", click.Path(path_type=Path), required=True)
-@option("Options", "--dim NAME", "Dimension to export; all by default. Repeatable.", name="dims", multiple=True)
+@option("Options", "--dim NAME", "Dimension to export; all by default.", name="dims", multiple=True)
 @option("Options", "--to-name NAME", "label-studio: the object that is rated.  [default: item]")
 @option(
-    "Options", "--as", "label-studio: the control.  [default: number]", click.Choice(("number", "rating")), name="form"
+    "Options", "--as", "label-studio: its control.  [default: number]", click.Choice(("number", "rating")), name="form"
 )
 @option("Options", "--rate HZ", "elan: intervals per second.  [default: 1]", POSITIVE)
 @click.pass_context
@@ -152,13 +151,7 @@ MEDIA = ("text", "image", "audio", "video")
 @click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @option(TABLE, "--item COLUMN", "text: column that names the item.", default="item")
 @option(TABLE, "--text COLUMN", "text: column that holds the text.", default="text")
-@option(
-    TABLE,
-    "--rate HZ",
-    "audio, video: rows per second; any clock will do, `fuse` brings features onto that of the ratings.",
-    POSITIVE,
-    default=4.0,
-)
+@option(TABLE, "--rate HZ", "audio, video: rows per second; any clock will do for `fuse`.", POSITIVE, default=4.0)
 @option(TABLE, "--window SECONDS", "audio, video: how far back every row looks.", POSITIVE, default=5.0)
 @option(RESULT, "-o, --out FILE", "CSV to write.", NEW_FILE, required=True)
 def features_command(
@@ -224,7 +217,6 @@ def _measure(files: tuple[Path, ...], measure: Callable[[Path], Measured]) -> di
 def _write_features(out: Path, things: dict[str, Measured]) -> None:
     import polars as pl
 
-    from unisono.tables.atomic_files import atomic_path
     from unisono.tables.media.media_features import feature_columns
 
     columns = feature_columns(things)

@@ -36,9 +36,7 @@ REPORT = "report.json"
 @option(MODEL, "--model NAME", "Model; see the list above.", default="auto")
 @tables.features_option
 @option(MODEL, "--gold FILE", "Items whose truth is known: item, then dimensions.", tables.TablePath())
-@option(
-    MODEL, "--start FIT", "An earlier fit whose annotators rate again: what it knows of them is taken over.", FOLDER
-)
+@option(MODEL, "--start FIT", "An earlier fit: what it knows of annotators who rate again is taken over.", FOLDER)
 @kind_option
 @covariate_option
 @takes("--set", *MODEL_SETTINGS, *COPIES, *CATEGORIES, *CLUSTER)
@@ -98,7 +96,6 @@ def fuse_command(
     from unisono.fusers.category_models import find_category_model
     from unisono.fusers.model_registry import find_model
 
-    tables.require_one_table(ctx, ratings, comparisons)
     if out is not None and not overwrite:
         from unisono.tables.exporting.result_folder import require_own_folder
 
@@ -194,6 +191,7 @@ def predict_command(fit: Path, features: str, reading: dict[str, Any], ratings: 
     from unisono.api import load, on_clock
     from unisono.tables.atomic_files import atomic_path
     from unisono.tables.exporting.result_folder import csv_text
+    from unisono.tables.labels import counted
     from unisono.tables.reading.ratings_reader import read_item_table, read_ratings
 
     fuser = load(fit)
@@ -210,8 +208,6 @@ def predict_command(fit: Path, features: str, reading: dict[str, Any], ratings: 
         return
     with atomic_path(out) as temporary:
         temporary.write_text(text, encoding="utf-8")
-    from unisono.tables.labels import counted
-
     say(f"Predicted {counted(len(fused.items), 'item')}; written to {out}.")
 
 

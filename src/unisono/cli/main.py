@@ -26,46 +26,40 @@ from unisono.errors import (
 )
 from unisono.version import __version__
 
-# A title of --help -> name -> (module, the click command in it, one line).
-GROUPS: dict[str, dict[str, tuple[str, str, str]]] = {
+# A title of --help -> name -> (module, where the click command is called NAME_command; one line).
+GROUPS: dict[str, dict[str, tuple[str, str]]] = {
     "From ratings to the truth": {
-        "check": ("agreement_commands", "check_command", "What is in a table, and what looks suspicious."),
-        "fuse": ("fuse_command", "fuse_command", "The truth of every item, and a description of every annotator."),
-        "app": ("app_command", "app_command", "The same by clicks: a page on this machine, for files that you drop."),
-        "report": ("fuse_command", "report_command", "Make the page of a saved fusion again."),
-        "predict": ("fuse_command", "predict_command", "The truth of new items, from their features."),
+        "check": ("agreement_commands", "What is in a table, and what looks suspicious."),
+        "fuse": ("fuse_command", "The truth of every item, and a description of every annotator."),
+        "app": ("app_command", "The same by clicks: a page on this machine, for files that you drop."),
+        "report": ("fuse_command", "Make the page of a saved fusion again."),
+        "predict": ("fuse_command", "The truth of new items, from their features."),
     },
     "How good is it?": {
-        "agreement": ("agreement_commands", "agreement_command", "Inter-rater reliability, for the paper."),
-        "compare": ("comparison_commands", "compare_command", "All models on your ratings: does joint modelling help?"),
-        "score": ("comparison_commands", "score_command", "A fused truth against a reference."),
-        "cross-validate": (
-            "comparison_commands",
-            "cross_validate_command",
-            "Models against a reference, with the paper's protocol.",
-        ),
-        "leaderboard": ("design_commands", "leaderboard_command", "Which system is best, and which is as good."),
-        "judges": ("design_commands", "judges_command", "Judges beside people, and whether they may replace them."),
+        "agreement": ("agreement_commands", "Inter-rater reliability, for the paper."),
+        "compare": ("comparison_commands", "All models on your ratings: does joint modelling help?"),
+        "score": ("comparison_commands", "A fused truth against a reference."),
+        "cross-validate": ("comparison_commands", "Models against a reference, with the paper's protocol."),
+        "leaderboard": ("design_commands", "Which system is best, and which is as good."),
+        "judges": ("design_commands", "Judges beside people, and whether they may replace them."),
     },
     "A study, before and while it runs": {
-        "plan": ("design_commands", "plan_command", "How many ratings per item are enough."),
-        "next": ("design_commands", "next_command", "Which items to rate next, and whose ratings tell most."),
-        "collect": ("collect_command", "command", "Run a rating study in the browser and export it."),
+        "plan": ("design_commands", "How many ratings per item are enough."),
+        "next": ("design_commands", "Which items to rate next, and whose ratings tell most."),
+        "collect": ("collect_command", "Run a rating study in the browser and export it."),
     },
     "Tables and files": {
-        "import": ("file_commands", "import_command", "The files of another tool as a table of ratings."),
-        "export": ("file_commands", "export_command", "The fused truth for another tool."),
-        "features": ("file_commands", "features_command", "Features of texts, images, sounds and films."),
-        "shard": ("shard_command", "shard_command", "Divide a table that is larger than memory, for `fuse`."),
-        "datasets": ("paper_commands", "datasets_command", "Data sets to try: list, copy, fetch."),
+        "import": ("file_commands", "The files of another tool as a table of ratings."),
+        "export": ("file_commands", "The fused truth for another tool."),
+        "features": ("file_commands", "Features of texts, images, sounds and films."),
+        "shard": ("shard_command", "Divide a table that is larger than memory, for `fuse`."),
+        "datasets": ("paper_commands", "Data sets to try: list, copy, fetch."),
     },
     "The paper": {
-        "simulate": ("paper_commands", "simulate_command", "Ratings with a known truth, drawn from the model."),
-        "reproduce": ("paper_commands", "reproduce_command", "The paper's experiments, and whether its claims hold."),
+        "simulate": ("paper_commands", "Ratings with a known truth, drawn from the model."),
+        "reproduce": ("paper_commands", "The paper's experiments, and whether its claims hold."),
     },
-    "Help": {
-        "settings": ("option_groups", "settings_command", "What --set and --read take, with meaning and default.")
-    },
+    "Help": {"settings": ("option_groups", "What --set and --read take, with meaning and default.")},
 }
 COMMANDS = {name: found for group in GROUPS.values() for name, found in group.items()}
 FIRST_STEP = [
@@ -84,8 +78,8 @@ class LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        module, attribute, _ = COMMANDS[cmd_name]
-        found: click.Command = getattr(importlib.import_module(f"unisono.cli.{module}"), attribute)
+        module = importlib.import_module(f"unisono.cli.{COMMANDS[cmd_name][0]}")
+        found: click.Command = getattr(module, f"{cmd_name.replace('-', '_')}_command")
         return found
 
     def resolve_command(
@@ -111,7 +105,7 @@ class LazyGroup(click.Group):
             formatter.write_dl(FIRST_STEP)
         for title, commands in GROUPS.items():
             with formatter.section(title):
-                formatter.write_dl([(name, line) for name, (_, _, line) in commands.items()])
+                formatter.write_dl([(name, line) for name, (_, line) in commands.items()])
         click.Command.format_options(self, ctx, formatter)
 
 

@@ -75,12 +75,7 @@ def _as_one(name: str, kind: Any, *options: Callable[[Any], Any]) -> Callable[[A
 engine_options = _as_one(
     "engine",
     Engine,
-    option(
-        WORK,
-        "--engine",
-        "Who works on shards of items, or on recordings.  [default: serial]",
-        click.Choice(ENGINE_WORDS),
-    ),
+    option(WORK, "--engine", "Who works on shards, or on recordings.  [default: serial]", click.Choice(ENGINE_WORDS)),
     option(WORK, "--workers N", "Processes.  [default: one per core]", FROM_ONE),
     option(WORK, "--checkpoint DIR", "Keep a fit of shards here every few iterations.", NEW_FOLDER),
     option(WORK, "--resume", "Continue the fit that the checkpoint holds.", is_flag=True),
@@ -114,14 +109,13 @@ jobs_options = _as_one("jobs", Jobs, option(WORK, "--jobs N", _ONE_PER_CORE, int
 kind_option = option(
     MODEL,
     "--kind KIND=PATTERN,...",
-    "What annotators are, by their names: judge='gpt-*,llama*'. Others are human. Repeatable.",
+    "Annotators by name: judge='gpt-*,llama*'; others are human.",
     name="kinds",
-    multiple=True,
-    callback=by_name,
+    each=by_name,
 )
 covariate_option = option(
     MODEL,
     "--covariate COLUMN,...",
-    "Columns about single ratings: length, position, a batch; numbers, or few words. Their effects are written.",
+    "Columns about single ratings (numbers, or few words): length, position, a batch.",
     name="covariates",
 )

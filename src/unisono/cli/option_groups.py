@@ -52,12 +52,24 @@ command = functools.partial(click.command, cls=TitledCommand)
 
 
 def option(
-    title: str, declared: str, about: str = "", values: Any = None, *, name: str = "", **attributes: Any
+    title: str,
+    declared: str,
+    about: str = "",
+    values: Any = None,
+    *,
+    name: str = "",
+    each: Any = None,
+    **attributes: Any,
 ) -> Callable[[Any], Any]:
     """An option under this title: `-o, --out DIR` declares its flags and what it takes, `name` is the argument's.
 
-    A default that there is, is shown.
+    A default that there is, is shown; `each` reads an option that may be repeated.
     """
+    if each is not None:
+        attributes |= {"multiple": True, "callback": each}
+    if attributes.get("multiple"):
+        said, mark, default = about.partition("  [default")
+        about = f"{said} Repeatable.{mark}{default}"
     flags = [word.rstrip(",") for word in declared.split() if word.startswith("-")]
     attributes = {"show_default": attributes.get("default") not in (None, "")} | attributes
     what = declared.rpartition(flags[-1])[2].strip() or None
@@ -112,7 +124,7 @@ def takes(flag: str, *settings: Setting, title: str = MODEL, into: str | None = 
                 return decorated(*arguments, **given, **{into: found})
             return decorated(*arguments, **given, **found)
 
-        about = f"A setting by its name ({_named(settings)}); `unisono settings` lists them. Repeatable."
+        about = f"A setting by its name ({_named(settings)}); `unisono settings` lists them."
         shown = option(title, f"{flag} NAME=VALUE", about, name=_key(flag), multiple=True)
         return with_options(gathered, [shown, *(_hidden(flag, one) for one in settings)])
 

@@ -14,6 +14,7 @@ from unisono.cli.setting_table import FROM_ONE, SIMULATED, SIMULATED_COMPARISONS
 from unisono.cli.table_options import seed_option
 from unisono.cli.terminal import say, task_progress, tell
 from unisono.errors import in_shell
+from unisono.tables.atomic_files import atomic_directory, atomic_path
 from unisono.tables.labels import counted, listed
 
 if TYPE_CHECKING:
@@ -31,12 +32,7 @@ _SIMULATED = {
 @option(QUESTION, "--recordings M", "Recordings, of series.  [default: 18]", FROM_ONE)
 @option(QUESTION, "--annotators K", "Annotators.  [default: 10; 6 of series; 30]", FROM_ONE)
 @option(QUESTION, "--dimensions D", "Dimensions.  [default: 2; 1 of comparisons]", FROM_ONE)
-@option(
-    QUESTION,
-    "--missing SHARE",
-    "Share of missing answers, or of frames lost in stretches.  [default: 0]",
-    click.FloatRange(0, 1),
-)
+@option(QUESTION, "--missing SHARE", "Share of missing answers, or of frames.  [default: 0]", click.FloatRange(0, 1))
 @option(QUESTION, "--seed N", "Seed.  [default: 0]", int)
 @takes("--set", *SIMULATED, *_SIMULATED.values(), title=QUESTION)
 @option(RESULT, "--out DIR", "Folder to write.", NEW_FOLDER, required=True)
@@ -85,8 +81,6 @@ def _write(
 ) -> None:
     import polars as pl
 
-    from unisono.tables.atomic_files import atomic_directory
-
     with atomic_directory(out) as folder:
         for name, columns in tables.items():
             pl.DataFrame(columns).fill_nan(None).write_csv(folder / f"{name}.csv")
@@ -113,9 +107,7 @@ def datasets_command(ctx: click.Context, /, action: str, name: str | None, table
     if action == "list":
         _list_datasets()
     elif name is None:
-        raise click.UsageError(
-            f"Say which data set: unisono datasets {action} NAME. `unisono datasets` lists them.", ctx
-        )
+        raise click.UsageError(f"Say which data set: unisono datasets {action} NAME. `unisono datasets` has all.", ctx)
     elif action == "copy":
         _copy_dataset(name, table, out)
     else:
@@ -140,7 +132,6 @@ def _list_datasets() -> None:
 def _copy_dataset(name: str, table: str, out: Path | None) -> None:
     import gzip
 
-    from unisono.tables.atomic_files import atomic_path
     from unisono.tables.datasets import dataset_path
 
     try:
@@ -183,19 +174,8 @@ def _known(ctx: click.Context, param: click.Parameter, name: str) -> str:
 @command("reproduce")
 @click.argument("name", default="all", callback=_known, is_eager=True, metavar="[NAME|all]")
 @option(RESULT, "--out DIR", "Folder to write.", NEW_FOLDER, required=True)
-@option(
-    QUESTION,
-    "--quick",
-    "Fewer and smaller data sets: minutes instead of an hour. Claims come out as too small to judge.",
-    is_flag=True,
-)
-@option(
-    QUESTION,
-    "--data [NAME=]DIR",
-    "Tables of your own for an experiment (see docs/reproduction.md). Repeatable.",
-    multiple=True,
-    callback=_folders,
-)
+@option(QUESTION, "--quick", "Smaller data sets: minutes instead of an hour, too little to judge claims.", is_flag=True)
+@option(QUESTION, "--data [NAME=]DIR", "Tables of your own, see docs/reproduction.md.", each=_folders)
 @seed_option
 @option(WORK, "--jobs N", "Processes at once; -1 for one per core.", int, default=-1)
 def reproduce_command(name: str, out: Path, quick: bool, data: dict[str, Path], seed: int, jobs: int) -> None:

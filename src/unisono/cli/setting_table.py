@@ -91,8 +91,10 @@ def _priors(text: str) -> dict[str, float | bool]:
 LABELS = Parsed("WORD=NUMBER,...", _labels)
 POSITIVE = click.FloatRange(min=0, min_open=True)
 _FROM_ZERO = click.FloatRange(min=0)
+_PERCENT = click.FloatRange(0, 100)
+_LAWS = click.Choice(("uniform", "identity", "near-identity", "shared"))
 _SHARE = click.FloatRange(0, 1, max_open=True)
-FROM_ONE = click.IntRange(min=1)
+FROM_ONE, FROM_ZERO = click.IntRange(min=1), click.IntRange(min=0)
 LEVEL = click.FloatRange(0, 1, min_open=True, max_open=True)
 
 
@@ -114,11 +116,7 @@ READING = (
 LONG_AND_WIDE = (
     Setting("dimension", click.STRING, "Column that names the dimension, where rows hold one number.", "recognised"),
     Setting("value", click.STRING, "Column that holds that number.", "recognised"),
-    Setting(
-        "annotators_in_columns",
-        click.STRING,
-        "Columns that are annotators: names, 'A*', or a form such as '{dimension}_{annotator}'.",
-    ),
+    Setting("annotators_in_columns", click.STRING, "Columns of annotators: names, 'A*', '{dimension}_{annotator}'."),
     Setting("items_in_columns", click.STRING, "Columns that are items, likewise."),
     Setting("without", click.STRING, "Annotators to set aside: names between commas."),
 )
@@ -126,15 +124,9 @@ IMPORTING = (
     Setting("records", click.STRING, "json: where the records are.", "the elements of the list"),
     Setting("dimension", click.STRING, "json: where a record names its dimension (with value)."),
     Setting("value", click.STRING, "json: where its number is."),
-    Setting(
-        "kind",
-        click.STRING,
-        "json: where it says what the annotator is; =judge for all. inspect: =judge for scorers of one's own.",
-    ),
+    Setting("kind", click.STRING, "json: where an annotator's kind is, or =judge. inspect: =judge for own scorers."),
     Setting("labels", LABELS, "Numbers of words; nothing behind the equals sign: missing."),
-    Setting(
-        "duplicates", click.Choice(DUPLICATES), "Which of several answers in one place counts.", "as the tool has it"
-    ),
+    Setting("duplicates", click.Choice(DUPLICATES), "Which of several answers counts.", "as the tool has it"),
     Setting("time_unit", click.Choice(("s", "ms", "us", "min")), "Unit of time.", "s"),
     Setting("shift", click.FLOAT, "Seconds added to every time of traces.", "0"),
     Setting("rate", POSITIVE, "Samples per second of ELAN's tiers."),
@@ -144,12 +136,7 @@ STRUCTURE = (
     Setting("tol", _FROM_ZERO, "Relative change of the objective at which EM stops.", "by model"),
     Setting("max_iter", FROM_ONE, "Iterations at most.", "by model"),
     Setting("variance_floor", _FROM_ZERO, "Least variance, of standardised ratings.", "1e-06"),
-    Setting(
-        "gold_anyway",
-        click.BOOL,
-        "Obey known truths that run against the ratings or are in another unit, which are refused otherwise.",
-        "false",
-    ),
+    Setting("gold_anyway", click.BOOL, "Obey known truths even if they oppose the ratings or their unit.", "false"),
 )
 ITEMS = (
     _word("transform", "What annotators do to the truth (F_k); curved: the model 'curved'.", "by inference"),
@@ -160,29 +147,13 @@ ITEMS = (
     _word("inference", "How parameters are estimated.", "bayes"),
     _word("anchor", "What fixes the meaning of a dimension.", "average"),
     Setting(
-        "censored",
-        click.BOOL,
-        "Whether ratings at the minimum or maximum of a scale with few points are treated as censored.",
-        "true",
-        "--censored/--uncensored",
+        "censored", click.BOOL, "Ratings at ends of coarse scales are censored.", "true", "--censored/--uncensored"
     ),
-    Setting(
-        "slips", click.BOOL, "Whether judgements and items may differ in precision, where the ratings say so.", "true"
-    ),
-    _word(
-        "estimate",
-        "matched: on the scale of the mean of a panel of annotators; posterior: the posterior mean, which is shrunk.",
-        "matched",
-    ),
-    _word(
-        "interval",
-        "absolute: intervals of items include that the level of all annotators is not known exactly; relative: not.",
-        "absolute",
-    ),
+    Setting("slips", click.BOOL, "Judgements and items may differ in precision, where ratings say so.", "true"),
+    _word("estimate", "matched: on the scale of the mean of a panel; posterior: the posterior mean.", "matched"),
+    _word("interval", "absolute: with the uncertainty of the annotators' level; relative: without.", "absolute"),
     Setting("panel", POSITIVE, "Annotators of that panel; inf: the scale of the truth itself.", "10"),
-    Setting(
-        "paper", click.BOOL, "As published: one common unit, no intercept, the previous iteration's variances.", "false"
-    ),
+    Setting("paper", click.BOOL, "As published: one common unit, no intercept, last iteration's variances.", "false"),
     Setting("priors", Parsed("NAME=NUMBER,...", _priors), "Priors that differ from the default's.", "docs/maths.md"),
 )
 TRACES = (
@@ -197,62 +168,32 @@ TRACES = (
 WHO = (
     Setting("humans", click.STRING, "Annotators who are people, by patterns of names; others are judges."),
     Setting("reference_kind", click.STRING, "The kind that defines what a dimension means.", "people"),
-    Setting(
-        "shared",
-        _SHARE,
-        "Share of their errors that annotators have in common, where nothing shows it: judges alone, one lab, traces.",
-        "chosen by known truths or labels",
-    ),
+    Setting("shared", _SHARE, "Share of errors in common, where nothing shows it.", "chosen by known truths or labels"),
 )
-COPIES = (
-    Setting(
-        "copies",
-        click.Choice(COPY_WORDS),
-        "Duplicate annotators, whose answers agree more than chance allows: merged and weighted as one, or kept.",
-        "merge",
-    ),
-)
-CATEGORIES = (
-    Setting("category_model", click.STRING, "A model of docs/categories.md: glad, mace, majority, ...", "auto"),
-)
+COPIES = (Setting("copies", click.Choice(COPY_WORDS), "Duplicate annotators: merged as one, or kept.", "merge"),)
+CATEGORIES = (Setting("category_model", click.STRING, "A model of docs/categories.md: glad, mace, ...", "auto"),)
 CLUSTER = (Setting("scheduler", click.STRING, "Address of an existing cluster of Dask or Ray.", "a local one"),)
 ENGINE = (Setting("engine", click.Choice(ENGINE_WORDS), "Who works on folds and models: see docs/scale.md."), *CLUSTER)
 SPLITTING = (Setting("folds", click.IntRange(min=2), "Parts that are hidden in turn.", "5"), _SEED)
 SELECTION = (
-    Setting(
-        "select_iteration",
-        click.BOOL,
-        "Keep the EM iteration that is best on the validation items.",
-        "true",
-        "--select/--no-select",
-    ),
+    Setting("select_iteration", click.BOOL, "Keep the iteration that validates best.", "true", "--select/--no-select"),
 )
 JUDGING = (
-    Setting(
-        "epsilon", click.FloatRange(0, 1), "How much worse than a person a judge may be and still replace one.", "0.2"
-    ),
+    Setting("epsilon", click.FloatRange(0, 1), "How much worse than a person a judge may be to replace one.", "0.2"),
     Setting("repeats", click.STRING, "Column that numbers the answers of one annotator about one item.", "none"),
     _SEED,
 )
 BOARD = (Setting("level", LEVEL, "Level of all intervals.", "0.9"), _SEED)
 DRAWN = (Setting("seed", click.INT, "Seed of the annotators that are drawn.", "0"),)
-DRAWS = (
-    _SEED,
-    Setting("matrices", click.BOOL, "Keep the figures of every pair of annotators in the JSON.", "false", "--pairs"),
-)
+DRAWS = (_SEED, Setting("matrices", click.BOOL, "Keep the figures of every pair in the JSON.", "false", "--pairs"))
 SIMULATED = (
     Setting("features", click.IntRange(min=0), "Features (P).", "500"),
-    Setting(
-        "noise", _FROM_ZERO, "Sd of the noise; of traces on average, in sds of the annotator's signal.", "0.3; 0.5"
-    ),
+    Setting("noise", _FROM_ZERO, "Sd of the noise; of traces in sds of the annotator's signal.", "0.3; 0.5"),
 )
 SIMULATED_ITEMS = (
     Setting("ratings_per_item", FROM_ONE, "Annotators per item.", "all"),
     Setting(
-        "transform",
-        click.Choice(("uniform", "identity", "near-identity", "shared")),
-        "Law of F_k: U(0,1); I; I plus normal; the same 1 on, spread off the diagonal.",
-        "uniform",
+        "transform", _LAWS, "Law of F_k: U(0,1); I; I plus normal; one for all, spread off the diagonal.", "uniform"
     ),
     Setting("spread", click.FLOAT, "For near-identity and shared.", "0.3"),
     Setting("bias", _FROM_ZERO, "Sd of offsets.", "0"),
@@ -275,18 +216,8 @@ SIMULATED_COMPARISONS = (
 )
 PAYING = (
     Setting("max_spammer", click.FloatRange(0, 1), "Spammer probability from which a rater is rejected.", "0.9"),
-    Setting(
-        "max_broken",
-        click.FloatRange(0, 100),
-        "Percent of pages that may be said to be broken by one rater alone; beyond it, look first.",
-        "10",
-    ),
-    Setting(
-        "min_confirmed",
-        click.FloatRange(0, 100),
-        "Percent of the claimed time that must be possible by when answers arrived; below it, look first.",
-        "50",
-    ),
+    Setting("max_broken", _PERCENT, "Percent of pages broken for one rater alone; beyond it, look first.", "10"),
+    Setting("min_confirmed", _PERCENT, "Percent of the claimed time that is possible; below it, look first.", "50"),
 )
 
 MODEL = (*STRUCTURE, *ITEMS, *TRACES, *WHO)

@@ -91,12 +91,6 @@ comparisons_option = option(
 )
 
 
-def require_one_table(ctx: click.Context, ratings: str | None, comparisons: str | None) -> None:
-    """A usage error unless there are ratings or comparisons."""
-    if ratings is None and comparisons is None:
-        raise click.UsageError("Missing argument 'RATINGS', or --comparisons FILE.", ctx)
-
-
 features_option = option(MODEL, "--features FILE", "Features of the items: item, then one column each.", TablePath())
 seed_option = option(WORK, "--seed", "Seed of everything random.", int, default=0)
 out_option = option(RESULT, "--out FILE", "JSON file to write the result to.", NEW_FILE)
@@ -151,6 +145,8 @@ def _gathered(decorated: Any, options: Sequence[Callable[[Any], Any]], settings:
         columns = {name: given.pop(name) for name in ("item", "annotator", "dims", "scale", "time") if name in given}
         reading = {n: value for n, value in columns.items() if value is not None} | read
         take_folder(given, reading)
+        if "comparisons" in given and given["ratings"] is given["comparisons"] is None:
+            raise click.UsageError("Missing argument 'RATINGS', or --comparisons FILE.", click.get_current_context())
         return decorated(reading=reading, **given)
 
     return with_options(takes("--read", *settings, title=TABLE, into="read")(gathered), options)
@@ -171,26 +167,17 @@ _LABELS = [
 dim_option = option(
     TABLE,
     "--dim NAME[=COLUMN]",
-    "Dimension to use, and its column if that is called differently. Repeatable.",
+    "Dimension to use, and its column if that is called differently.",
     name="dims",
-    multiple=True,
-    callback=by_name,
+    each=by_name,
 )
-_SCALE = option(
-    TABLE,
-    "--scale LOW:HIGH",
-    "Minimum and maximum of the scale: 1:7, valence=1:9, or none. Repeatable.  [default: inferred]",
-    multiple=True,
-    callback=_scale_words,
-)
+_SCALE = option(TABLE, "--scale LOW:HIGH", "Scale: 1:7, valence=1:9, or none.  [default: inferred]", each=_scale_words)
 _TIME = option(TABLE, "--time COLUMN", "Column that holds the time of traces; none for no traces.")
 category_option = option(
     TABLE,
     "--categories NAME[=COLUMN]",
-    "Dimension whose answers are categories, and its column if that is called differently. Repeatable; none for "
-    "none.  [default: columns of words that look like it]",
-    multiple=True,
-    callback=by_name,
+    "Dimension of categories, and its column if that is called differently; none for none.  [default: recognised]",
+    each=by_name,
 )
 
 

@@ -178,11 +178,9 @@ def _way(options: Sequence[tuple[str, str]]) -> Way:
             labels.append(_LABELS[name].format("missing" if value.endswith("=") else value))
             if name == "labels":
                 labels[-1] = _words_mean(value)
-            choices[name] = _mapping(value) if name in ("dims", "kinds", "categories") else _scales(name, value)
+            choices[name] = _chosen(name, value)
     if field and not choices:
-        return Way(
-            {"item": "Choose the item", "annotator": "Choose the annotator"}.get(field, "Say it below"), {}, field
-        )
+        return Way(f"Choose the {field}" if field in ("item", "annotator") else "Say it below", {}, field)
     return Way("; ".join(labels), choices)
 
 
@@ -193,12 +191,8 @@ def _words_mean(value: str) -> str:
     return f"'{word}' means {number}" if number else f"'{word}' means missing"
 
 
-def _mapping(value: str) -> dict[str, str]:
-    name, mark, rest = value.partition("=")
-    return {name: rest if mark else name}
-
-
-def _scales(name: str, value: str) -> Any:
-    if name != "scale" or "=" not in value:
-        return value
-    return dict(part.split("=", 1) for part in value.split(","))
+def _chosen(name: str, value: str) -> Any:
+    if name in ("dims", "kinds", "categories"):
+        first, mark, rest = value.partition("=")
+        return {first: rest if mark else first}
+    return dict(part.split("=", 1) for part in value.split(",")) if name == "scale" and "=" in value else value

@@ -37,17 +37,15 @@ class Job:
 
     def told(self) -> dict[str, Any]:
         """What the page shows of it."""
+        warned = [line.removeprefix("Warning: ") for line in self.said if line.startswith("Warning: ")]
         trouble = "\n".join(self.said).partition("Error: ")[2]
         return {
-            "verb": self.verb, "state": self.state, "progress": self.progress, "said": self._warnings(),
+            "verb": self.verb, "state": self.state, "progress": self.progress, "said": warned,
             "answer": self.answer, "command": as_command(self.words), "python": self.python,
             "without": self.choices.get("without", []), "model": self.choices.get("model", "auto"),
             "refused": refusal(trouble or "\n".join(self.said[-8:])) if self.state == "refused" else None,
             "files": sorted(path.name for path in self.result.iterdir() if path.is_file()) if self.has_result else [],
         }  # fmt: skip
-
-    def _warnings(self) -> list[str]:
-        return [line.removeprefix("Warning: ") for line in self.said if line.startswith("Warning: ")]
 
     @property
     def result(self) -> Path:
