@@ -208,7 +208,7 @@ def _of_categories(answers: Categories, chosen: tuple[CategoryOverview, ...]) ->
         seconds=None,
         dimensions=(),
         alerts=(),
-        reading=item_table.category_reading_data(answers),
+        reading=item_table.reading_data(answers),
         categories=chosen,
     )
 

@@ -63,14 +63,7 @@ class Categories(Introduced):
 
     @classmethod
     def from_answers(
-        cls,
-        answers: Mapping[str, tuple[Any, ...]],
-        *,
-        items: Sequence[str],
-        annotators: Sequence[str],
-        source: str = "ratings",
-        frame_kind: str | None = None,
-        reading: Reading | None = None,
+        cls, answers: Mapping[str, tuple[Any, ...]], *, items: Sequence[str], annotators: Sequence[str], **about: Any
     ) -> Categories:
         """For every dimension its classes and, for each answer, the item, the annotator and the class, as codes.
 
@@ -88,9 +81,10 @@ class Categories(Introduced):
             for column in columns:
                 column.setflags(write=False)
             found.append(Choices(name, tuple(classes), *columns))
-        for one in found:
-            _require_choice(one, source)
-        return cls(tuple(items), tuple(annotators), tuple(found), source, frame_kind, reading)
+        made = cls(tuple(items), tuple(annotators), tuple(found), **about)
+        for one in made:
+            _require_choice(one, made.source)
+        return made
 
     def __iter__(self) -> Iterator[Choices]:
         return iter(self.dimensions)

@@ -170,9 +170,7 @@ class ItemTable(Introduced):
         place = self.place()
         missing = [item for item in items if item not in place]
         if missing:
-            raise DataError(
-                f"{self.source} has no row for item {listed(missing)}. Add the missing rows, or leave these items out."
-            )
+            raise DataError(f"{self.source} has no row for item {listed(missing)}. Add rows, or leave these items out.")
         index = np.array([place[item] for item in items], dtype=np.int64)
         first = np.cumsum(self.length) - self.length
         rows = np.concatenate([np.arange(first[i], first[i] + self.length[i]) for i in index] or [np.arange(0)])
@@ -197,24 +195,14 @@ class ItemTable(Introduced):
 MOST_NAMED = 12  # dimensions, and columns left out, that are named
 
 
-def reading_data(ratings: Ratings) -> dict[str, Any] | None:
-    """The roles of the columns as plain values, for JSON; None where no table was read."""
-    how = ratings.reading
-    return None if how is None else _roles_and_scale(ratings.source, how, ratings.scale.to_dict(ratings.dimensions))
-
-
-def category_reading_data(answers: Categories) -> dict[str, Any] | None:
-    """The same of a table of categories alone, which have no scale."""
-    return None if answers.reading is None else _roles_and_scale(answers.source, answers.reading, {})
-
-
-def _roles_and_scale(source: str, how: Reading, scale: dict[str, Any]) -> dict[str, Any]:
-    return {
-        "source": source,
-        **column_roles(how),
-        "scale": scale,
-        "numeric_left_out": [one.column for one in how.left_out if one.numeric],
-    }
+def reading_data(answers: Ratings | Categories) -> dict[str, Any] | None:
+    """The roles of the columns as plain values, for JSON; None where no table was read. Categories have no scale."""
+    how, scale = answers.reading, getattr(answers, "scale", None)
+    if how is None:
+        return None
+    found = {"source": answers.source, **column_roles(how)}
+    found["scale"] = {} if scale is None else scale.to_dict(answers.dimensions)
+    return found | {"numeric_left_out": [one.column for one in how.left_out if one.numeric]}
 
 
 def column_roles(how: Reading) -> dict[str, Any]:
@@ -246,9 +234,8 @@ def reading_lines(data: dict[str, Any] | None) -> list[str]:
     if len(aside) > MOST_NAMED:
         lines.append(f"  left out {len(aside) - MOST_NAMED} more")
     if data["numeric_left_out"]:
-        example = " ".join(
-            f"--dim {shlex.quote(name)}" for name in [*list(data["dimensions"])[:1], data["numeric_left_out"][0]]
-        )
+        chosen = [*list(data["dimensions"])[:1], data["numeric_left_out"][0]]
+        example = " ".join(f"--dim {shlex.quote(name)}" for name in chosen)
         lines.append(f"  To choose the columns yourself name all that count, for example {example}")
     return lines
 

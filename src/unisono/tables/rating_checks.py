@@ -136,7 +136,7 @@ def group_alerts(groups: Sequence[np.ndarray], annotators: Sequence[str]) -> Ite
         shown = "; ".join(f"({i + 1}) {listed(names, 4)}" for i, names in enumerate(named[:4]))
         more = f"; and {len(groups) - 4} more groups" if len(groups) > 4 else ""
         message = (
-            f"Annotators fall into {len(groups)} groups that share no item, so they cannot be compared: {shown}{more}."
+            f"Annotators fall into {len(groups)} groups without a common item, which cannot be compared: {shown}{more}."
         )
         yield Alert("disconnected-groups", "warning", message, tuple(name for names in named for name in names))
 
@@ -189,10 +189,8 @@ def _any_column(of: np.ndarray) -> np.ndarray:
 
 
 def _pairs(ratings: Ratings, chosen: np.ndarray) -> list[str]:
-    return [
-        f"{ratings.annotators[ratings.annotator_of[j]]} on {ratings.items[ratings.item_of[j]]}"
-        for j in np.flatnonzero(chosen)
-    ]
+    pairs = zip(ratings.annotator_of[chosen], ratings.item_of[chosen], strict=True)
+    return [f"{ratings.annotators[k]} on {ratings.items[m]}" for k, m in pairs]
 
 
 def usual_range(value: np.ndarray) -> tuple[float, float]:

@@ -330,12 +330,3 @@ class RatingNumbers:
                 "Fill it in, or leave the covariate out."
             )
         return found
-
-
-def rating_numbers(
-    names: Sequence[str], items: Sequence[str], annotators: Sequence[str], value: np.ndarray, source: str
-) -> RatingNumbers:
-    """From one row per rating: labels, and numbers (rows, P); of rows about the same rating the last one holds."""
-    return RatingNumbers(
-        tuple(names), {pair: row for row, pair in enumerate(zip(items, annotators, strict=True))}, value, source
-    )

@@ -19,7 +19,7 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from unisono.collect.app.api import answer
+from unisono.collect.app.api import answer, number
 from unisono.collect.app.context import Site, now_ms
 from unisono.collect.app.signup import read_form
 from unisono.collect.export.raters import summary
@@ -122,8 +122,7 @@ async def change_phase(request: Request, site: Site) -> Response:
 async def exclude(request: Request, site: Site) -> Response:
     """Excludes a rater from the export, or takes that back."""
     form = await read_form(request)
-    digits = form.get("rater", "").removeprefix("r")
-    wanted = int(digits) if digits.isascii() and digits.isdigit() and len(digits) < 16 else 0
+    wanted = number(form.get("rater", "").removeprefix("r")) or 0
     excluded = form.get("excluded") == "yes"
 
     def change(connection: Connection) -> bool:

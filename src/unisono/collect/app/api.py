@@ -99,7 +99,7 @@ async def events(request: Request, site: Site, rater_id: int) -> Response:
 
 async def media(request: Request, site: Site, rater_id: int) -> Response:
     """What is shown in one of the rater's slots."""
-    wanted = _number(request.path_params["slot"])
+    wanted = number(request.path_params["slot"])
     slots = await site.read(lambda connection: reading.slots_of(connection, rater_id))
     names = [slot.item for slot in slots if slot.id == wanted and slot.role != "check"]
     item = site.catalogue.find(names[0]) if names else None
@@ -115,12 +115,13 @@ async def media(request: Request, site: Site, rater_id: int) -> Response:
 
 async def practice(request: Request, site: Site, rater_id: int) -> Response:
     """What is shown in a practice item."""
-    index = _number(request.path_params["index"])
+    index = number(request.path_params["index"])
     items = site.catalogue.practice
     return _file(items[index]) if index is not None and index < len(items) else answer({"error": "not found"}, 404)
 
 
-def _number(text: str) -> int | None:
+def number(text: str) -> int | None:
+    """A number in an address or a form; None for anything else."""
     # Python refuses to read a number of thousands of digits, with an exception of its own.
     return int(text) if text.isascii() and text.isdigit() and len(text) < 16 else None
 
@@ -164,7 +165,7 @@ def rater_view(connection: Connection, site: Site, rater_id: int) -> dict[str, A
         row = raters.by_id(connection, rater_id)
     past = reading.events(connection, "step", "comment", rater_id=rater_id)
     steps = [msgspec.json.decode(done.payload)["name"] for done in past if done.kind == "step"]
-    rated = reading.latest(connection, "rating", rater_id)
+    rated = reading.latest(connection, "rating", rater_id=rater_id)
     answers = {done.slot_id: msgspec.json.decode(done.payload) for done in rated}
     mine = reading.slots_of(connection, rater_id)
     states = reading.states_of(connection, rater_id)

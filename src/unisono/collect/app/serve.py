@@ -182,7 +182,8 @@ def farewell(database_url: str) -> None:
 
 def announce(folder: StudyFolder, address: Address) -> None:
     """Says where everything is. The admin link is a secret: shown on a terminal, kept out of logs."""
-    link = admin_link(folder, address)
+    # The token stays behind the `#`, where no server sees it.
+    link = f"{address.url}/admin/login#{Keys.of(folder.path).admin_token}"
     path = folder.path / "admin-link.txt"
     with atomic_path(path) as temporary:
         temporary.write_text(link + "\n", encoding="utf-8")
@@ -195,11 +196,6 @@ def announce(folder: StudyFolder, address: Address) -> None:
 
 def _say(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
-
-
-def admin_link(folder: StudyFolder, address: Address) -> str:
-    """The researcher's link; the token stays behind the `#`, where no server sees it."""
-    return f"{address.url}/admin/login#{Keys.of(folder.path).admin_token}"
 
 
 def is_loopback(host: str) -> bool:

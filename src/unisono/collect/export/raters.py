@@ -39,6 +39,9 @@ HEADER = [
 ]  # fmt: skip
 
 
+STATES = ("joined", "active", "finished", "left", "declined", "full")
+
+
 class Standing(NamedTuple):
     """How one rater is doing."""
 
@@ -67,6 +70,9 @@ class Standing(NamedTuple):
     doubts: list[str]
 
 
+_AS_STORED = ("state", "done", "broken", "joined_at", "seen_at", "finished_at")
+
+
 def standings(connection: Connection, folder: StudyFolder, rated: list[Answer]) -> list[Standing]:
     """All raters."""
     by_rater: dict[str, list[Answer]] = {}
@@ -85,13 +91,7 @@ def standings(connection: Connection, folder: StudyFolder, rated: list[Answer]) 
         verdicts = [_passed(checks[a.item], a) for a in mine if a.role == "check" and a.item in checks]
         standing = Standing(
             annotator=name,
-            state=row.state,
             pages=row.slots,
-            done=row.done,
-            broken=row.broken,
-            joined_at=row.joined_at,
-            seen_at=row.seen_at,
-            finished_at=row.finished_at,
             median_seconds=round(median(times), 2) if times else None,
             reference_error=round(fmean(off), 2) if off else None,
             checks_passed=sum(verdicts),
@@ -104,6 +104,7 @@ def standings(connection: Connection, folder: StudyFolder, rated: list[Answer]) 
             stalled_seconds=round(stood.seconds, 1),
             evidence=seen,
             doubts=doubts(seen, Limits()),
+            **{field: getattr(row, field) for field in _AS_STORED},
         )
         found.append(standing)
     return found
@@ -206,8 +207,7 @@ def comparison_rows(connection: Connection, names: list[str]) -> Iterator[list[s
         if row.role != "item" or not together or row.rater_id in left_out:
             continue
         data = msgspec.json.decode(row.payload)
-        moment = datetime.fromtimestamp(row.stored_at / 1000, UTC).isoformat(timespec="seconds")
-        around = f"{data['shown_ms'] / 1000:.10g}", moment
+        around = f"{data['shown_ms'] / 1000:.10g}", _moment(row.stored_at)
         shown = _as_shown(together, data)
         for name in names:
             if name not in data["values"]:
@@ -325,9 +325,7 @@ def summary(connection: Connection, folder: StudyFolder) -> dict[str, Any]:
         "wanted": target * len(done),
         "fewest": min(done, default=0),
         "most": max(done, default=0),
-        "raters": {
-            state: states.get(state, 0) for state in ("joined", "active", "finished", "left", "declined", "full")
-        },
+        "raters": {state: states.get(state, 0) for state in STATES},
         "items": items,
         "people": [_person(person) for person in people],
         "asks": _asks(connection),

@@ -253,7 +253,7 @@ def trial_rows(connection: Connection, study: Study) -> Iterator[dict[str, str]]
     times = Counter(one.slot_id for one in found)
     notes, devices, left_out = _notes(connection), Devices(connection), excluded_ids(connection)
     kind = "pass" if study.mode == "trace" else "rating"
-    for row in reading.latest_of(connection, ("rating", "pass")):
+    for row in reading.latest(connection, "rating", "pass"):
         if row.rater_id in left_out or (row.kind != kind and row.role != "check"):
             continue
         data = msgspec.json.decode(row.payload)

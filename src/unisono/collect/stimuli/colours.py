@@ -50,7 +50,8 @@ def regime_colours(regime: str, count: int, fixed: float, seed: int) -> list[Col
     """
     rng = Random(f"{seed}/colours/{regime}")
     values = [round(5 + 95 * (index + rng.random()) / count, 1) for index in range(count)]
-    colours = [_vary(regime, value, fixed, rng) for value in values]
+    varied = ((value, fixed) if regime == "saturation" else (fixed, value) for value in values)
+    colours = [Colour(_hue(rng), *both) for both in varied]
     rng.shuffle(colours)
     return colours
 
@@ -64,11 +65,6 @@ def practice_colours(count: int, seed: int) -> list[Colour]:
 def reference_colours(values: dict[str, float]) -> list[Colour]:
     """The reference in both hues, since a hue of its own would give it away."""
     return [Colour(hue, values["saturation"], values["brightness"]) for hue in HUES]
-
-
-def _vary(regime: str, value: float, fixed: float, rng: Random) -> Colour:
-    hue = _hue(rng)
-    return Colour(hue, value, fixed) if regime == "saturation" else Colour(hue, fixed, value)
 
 
 def _hue(rng: Random) -> str:

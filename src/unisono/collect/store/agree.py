@@ -71,10 +71,8 @@ def _refuse_new_meaning(connection: Connection, folder: StudyFolder) -> None:
 def _meaning(folder: StudyFolder) -> str:
     """All that gives a rating its meaning: scales, passes and, for stimuli made here, what they are made from."""
     study = folder.study
-    parts: dict[str, object] = {
-        "mode": study.mode,
-        "passes": study.passes if study.mode == "trace" else [study.answered],
-    }
+    passes = study.passes if study.mode == "trace" else [study.answered]
+    parts: dict[str, object] = {"mode": study.mode, "passes": passes}
     if study.mode == "compare" and study.compare.together > 2:
         parts["together"] = study.compare.together
     parts["scales"] = [_scale(asked) for asked in study.dimensions if asked.kind != "text"]

@@ -226,11 +226,6 @@ class _Job(NamedTuple):
     future: Future[Any]
 
 
-class _Outcome(NamedTuple):
-    value: Any
-    error: Exception | None
-
-
 class Writer:
     """The only writer of a process."""
 
@@ -279,25 +274,26 @@ class Writer:
     def _commit(self, batch: list[_Job]) -> None:
         try:
             with self._database.write() as connection:
-                outcomes = [_one(connection, job.work) for job in batch]
+                outcomes: list[tuple[Any, Exception | None]] = [_one(connection, job.work) for job in batch]
         except Exception as error:
             # The thread must outlive whatever went wrong; every sender learns of it.
-            outcomes = [_Outcome(None, error)] * len(batch)
-        for job, outcome in zip(batch, outcomes, strict=True):
-            if outcome.error is None:
-                job.future.set_result(outcome.value)
+            outcomes = [(None, error)] * len(batch)
+        for job, (value, trouble) in zip(batch, outcomes, strict=True):
+            if trouble is None:
+                job.future.set_result(value)
             else:
-                job.future.set_exception(outcome.error)
+                job.future.set_exception(trouble)
 
 
-def _one(connection: Connection, work: Callable[[Connection], Any]) -> _Outcome:
+def _one(connection: Connection, work: Callable[[Connection], Any]) -> tuple[Any, Exception | None]:
+    """What the work answers, or what went wrong with it."""
     try:
         with connection.begin_nested():
-            return _Outcome(work(connection), None)
+            return work(connection), None
     except OperationalError:
         # Disk full or connection lost: the whole transaction is gone, not this savepoint alone.
         raise
     except Exception as error:
         if isinstance(error, DBAPIError) and error.connection_invalidated:
             raise
-        return _Outcome(None, error)
+        return None, error

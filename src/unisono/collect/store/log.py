@@ -214,11 +214,7 @@ def _finish(connection: Connection, rater_id: int, book: Book, now: int) -> None
         raters.set_state(connection, rater_id, "finished", finished_at=now)
 
 
-_EFFECTS: dict[str, Callable[[Connection, int, Book, int], None]] = {
-    "consent": _consent,
-    "decline": _decline,
-    "finish": _finish,
-}
+_EFFECTS = {"consent": _consent, "decline": _decline, "finish": _finish}
 
 
 KIND = "asked"

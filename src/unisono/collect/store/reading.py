@@ -94,12 +94,7 @@ def totals(connection: Connection) -> tuple[int, int]:
     return answers, people
 
 
-def latest(connection: Connection, kind: str, rater_id: int | None = None) -> Sequence[Any]:
-    """As `latest_of` one kind."""
-    return latest_of(connection, (kind,), rater_id)
-
-
-def latest_of(connection: Connection, kinds: Sequence[str], rater_id: int | None = None) -> Sequence[Any]:
+def latest(connection: Connection, *kinds: str, rater_id: int | None = None) -> Sequence[Any]:
     """The last event of these kinds of every slot that is done, by rater and position: what counts as the answer.
 
     Last is what the rater did last, not what arrived last: a tab that was offline may deliver after a newer one. Within
@@ -181,7 +176,7 @@ def claim_fault(connection: Connection, slot_id: int, claim: Claim) -> str | Non
     if _is_too_fast(rows):
         return "it was played faster than it is"
     moments = [row[0] or 0.0 for row in rows]
-    if _widest_hole([0.0, *moments, 1000 * claim.seconds]) > _LONGEST_HOLE_MS:
+    if max(b - a for a, b in pairwise([0.0, *moments, 1000 * claim.seconds])) > _LONGEST_HOLE_MS:
         return "the samples do not cover the recording"
     return None
 
@@ -198,10 +193,6 @@ def _is_too_fast(rows: list[list[float | None]]) -> bool:
     return media > _FASTEST * page + _PAUSE_MS
 
 
-def _widest_hole(moments: list[float]) -> float:
-    return max(after - before for before, after in pairwise(moments))
-
-
 class _Page(msgspec.Struct):
     when: str
     values: dict[str, Value]
@@ -216,15 +207,11 @@ class Replies(NamedTuple):
 
 def replies_of(connection: Connection, rater_id: int) -> Replies:
     """What one rater answered."""
-    return _by_rater(connection, rater_id).get(rater_id, Replies(set(), {}))
+    return all_replies(connection, rater_id).get(rater_id, Replies(set(), {}))
 
 
-def all_replies(connection: Connection) -> dict[int, Replies]:
-    """What everybody answered."""
-    return _by_rater(connection, None)
-
-
-def _by_rater(connection: Connection, rater_id: int | None) -> dict[int, Replies]:
+def all_replies(connection: Connection, rater_id: int | None = None) -> dict[int, Replies]:
+    """What everybody answered, or one."""
     last: dict[int, dict[str, dict[str, Value]]] = {}
     for row in events(connection, "answers", order=("rater_id", "sent_at", "seq"), rater_id=rater_id):
         page = msgspec.json.decode(row.payload, type=_Page)

@@ -91,9 +91,7 @@ class Keys:
         except ValueError:
             secret = b""
         if len(secret) < 32:
-            raise DataError(
-                f"{path}: not a secret of 64 hex digits. Delete it to make a new one; links sent out change."
-            )
+            raise DataError(f"{path}: not a secret of 64 hex digits. Delete it to make a new one; links will change.")
         return cls(secret)
 
     @classmethod
@@ -230,9 +228,7 @@ def load_study(path: Path) -> Study:
     except UnicodeDecodeError as error:
         raise DataError(f"{path}: byte {error.start} is not UTF-8. Save the file as UTF-8.") from None
     except tomllib.TOMLDecodeError as error:
-        raise DataError(
-            f"{path}: not valid TOML: {error}. Text goes in quotes, and long text between three quotes."
-        ) from None
+        raise DataError(f"{path}: not valid TOML: {error}. Text goes in quotes, long text in three.") from None
     return parse_study(raw, path)
 
 

@@ -193,7 +193,7 @@ def _true_value(where: str, scale: Dimension, cell: str) -> Value:
         value = math.nan
     if math.isnan(value):
         raise DataError(
-            f"{where}: {scale.name} is '{cell}', which is no number. Leave the cell empty if the value is not known."
+            f"{where}: {scale.name} is '{cell}', which is no number. Leave the cell empty if it is not known."
         )
     if reply_fault(scale, value):
         low, high = scale.ends

@@ -115,9 +115,7 @@ class Pad(Struct, frozen=True, forbid_unknown_fields=True):
 class Texts(Struct, frozen=True, forbid_unknown_fields=True):
     """What raters read. Plain text: an empty line starts a paragraph, lines that start with `- ` make a list."""
 
-    instructions: Annotated[
-        str, Meta(pattern=r"\S", max_length=_LONGEST, description="Tell raters what to do, briefly.")
-    ]
+    instructions: Annotated[str, Meta(pattern=r"\S", max_length=_LONGEST, description="Tell raters what to do.")]
     welcome: Prose = ""
     consent: Prose = ""
     # Empty: thanks in the language of the study.
@@ -161,9 +159,7 @@ class Design(Struct, frozen=True, forbid_unknown_fields=True):
     break_every: NoLimit = 0
     # A rater who has answered nothing for so long has left: the items go to others until the rater comes back. It is
     # never shorter than twice the longest recording.
-    free_after_minutes: Annotated[
-        float, Meta(gt=0, le=_YEAR, description="Choose minutes above 0, a year at most.")
-    ] = 10.0
+    free_after_minutes: Annotated[float, Meta(gt=0, le=_YEAR, description="Choose minutes, a year at most.")] = 10.0
     # Whether answers stay as they are once the rater has finished.
     final: bool = False
     # Whether images can be enlarged.

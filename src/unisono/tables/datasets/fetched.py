@@ -97,9 +97,8 @@ def _extracted(tar: tarfile.TarFile, ending: str) -> bytes:
 
 
 def _tsv(content: bytes) -> list[dict[str, str]]:
-    return list(
-        csv.DictReader(io.StringIO(content.decode("utf-8"), newline=""), delimiter="\t", quoting=csv.QUOTE_NONE)
-    )
+    text = io.StringIO(content.decode("utf-8"), newline="")
+    return list(csv.DictReader(text, delimiter="\t", quoting=csv.QUOTE_NONE))
 
 
 def _csv(header: list[str], rows: Iterable[Sequence[object]]) -> bytes:

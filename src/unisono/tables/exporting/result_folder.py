@@ -25,12 +25,7 @@ DUST = 1e-12  # of the largest figure of a column: what is smaller is the roundi
 SUMMARY = "summary.json"
 FORMATS = ("leaderboard/", "judges/")  # of summaries that no fusion wrote, but leaderboards and looks at judges
 WRITTEN = (
-    "truth.csv",
-    "annotators.csv",
-    "annotators_overall.csv",
-    "categories.csv",
-    "groups.csv",
-    "report.html",
+    *("truth.csv", "annotators.csv", "annotators_overall.csv", "categories.csv", "groups.csv", "report.html"),
     SUMMARY,
 )
 
@@ -43,8 +38,7 @@ def require_own_folder(directory: Path) -> None:
     there = [name for name in WRITTEN if (directory / name).exists()]
     if there and not _is_ours(directory):
         raise DataError(
-            f"{directory} holds {listed(there)}, which no fusion wrote. Choose another folder, or replace them "
-            "with --overwrite."
+            f"{directory} holds {listed(there)}, which no fusion wrote. Choose another folder, or --overwrite."
         )
 
 

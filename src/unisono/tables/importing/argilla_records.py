@@ -77,9 +77,7 @@ def _flat(record: Node) -> Iterator[Given]:
             values, people = list(node.each()), list(record.each(f"{key}.users"))
             states = [state.text() for state in record.each(f"{key}.status")] or ["submitted"] * len(values)
             if not len(values) == len(people) == len(states):
-                raise DataError(
-                    f"{node}: {key} has {len(values)} answers, {len(people)} users and {len(states)} states."
-                )
+                raise DataError(f"{node}: {key} has {len(values)} answers, {len(people)} users, {len(states)} states.")
             for value, person, state in zip(values, people, states, strict=True):
                 yield Given(key.removesuffix(_RESPONSES), person.label(), "human", value, state)
         elif key.endswith(".suggestion") and node.value is not None:

@@ -179,9 +179,7 @@ def _toloka_item(file: str, header: Sequence[str], wanted: str | None) -> str:
         return wanted if wanted in header else f"INPUT:{wanted}"
     if (found := _item_among(inputs, "INPUT:")) is not None:
         return found
-    raise DataError(
-        f"{source_name(file)} row 1: which input names the item? There are {listed(inputs)}; say it with --item COLUMN."
-    )
+    raise DataError(f"{source_name(file)} row 1: which input names the item? Say --item, one of {listed(inputs)}.")
 
 
 def read_prolific(files: Sequence[str], answers: Answers, request: Request) -> None:

@@ -38,9 +38,7 @@ def read_promptfoo(files: Sequence[str], answers: Answers, request: Request) -> 
     for file in files:
         results = json_document(file).need("results")
         if isinstance(results.value, dict) and "results" not in results.value and "table" in results.value:
-            raise DataError(
-                f"{results}: the layout of an old version (a table). Write it again with promptfoo 0.30 on."
-            )
+            raise DataError(f"{results}: the layout of an old version (a table). Write it with promptfoo 0.30 on.")
         outputs = results if isinstance(results.value, list) else results.need("results")
         numbered = isinstance(results.value, dict) and int(results.text("version") or 1) > 2
         seen: dict[tuple[str, str], int] = {}
@@ -177,9 +175,7 @@ def read_inspect(files: Sequence[str], answers: Answers, request: Request) -> No
     found: list[tuple[tuple[str, str, str, str], Scorer, str, Node]] = []
     other = (request.kind or "=code").removeprefix("=")
     if other not in ("code", "judge"):
-        raise ValueError(
-            f"--kind says what scorers are that nothing is known of: =judge or =code, not '{request.kind}'"
-        )
+        raise ValueError(f"--kind says what unknown scorers are: =judge or =code, not '{request.kind}'")
     for file in files:
         header, samples = _inspect_log(file)
         about = header.need("eval")
@@ -215,7 +211,7 @@ def _inspect_log(file: str) -> tuple[Node, Iterator[Node]]:
         if "cannot unpack" not in str(error):
             raise
         raise DataError(
-            f"{in_shell(error)} Convert it first: inspect log convert --to json {name} --output-dir json"
+            f"{in_shell(error)} Convert it: inspect log convert --to json {name} --output-dir json"
         ) from None
     if "header.json" not in members:
         raise DataError(f"{name} line 1: there is no header.json in it. Is it a whole .eval log?")
@@ -274,10 +270,8 @@ _JUDGE_KEYS = ("model", "judge", "evaluator", "model_name")
 # As the API and the exports of tables write them, and as exports to blob storage do.
 _AUTHORS = ("authorUserId", "author_user_id", "authorUserName", "author_user_name", "author")
 _RATED = (
-    ("observation_id", "observationId"),
-    ("trace_id", "traceId"),
-    ("session_id", "sessionId"),
-    ("dataset_run_id", "datasetRunId"),
+    *("observation_id", "observationId", "trace_id", "traceId"),
+    *("session_id", "sessionId", "dataset_run_id", "datasetRunId"),
 )
 
 
@@ -293,7 +287,7 @@ def read_langfuse(files: Sequence[str], answers: Answers, request: Request) -> N
             judge = _model(record) or record.first("evaluatorId", "evaluator_id").text()
             who = record.first(*_AUTHORS).text() if kind == "human" else judge
             value = record.first("value", "stringValue", "string_value")
-            item = record.first(*(name for both in _RATED for name in both))
+            item = record.first(*_RATED)
             _add_feedback(record, item, who or unnamed, record.label("name"), value, kind, answers, request)
 
 

@@ -75,12 +75,10 @@ def find_kind(name: str) -> Kind:
     """The kind of that name; raises ValueError with the nearest one."""
     if name in KINDS:
         return KINDS[name]
-    from unisono.tables.labels import nearest
+    from unisono.tables.labels import did_you_mean
 
-    close = nearest(name, KINDS)
-    raise ValueError(
-        f"There is no kind '{name}'.{f' Did you mean {close}?' if close else ''} See unisono import --list."
-    )
+    hint = did_you_mean(name, KINDS).replace("'", "")
+    raise ValueError(f"There is no kind '{name}'.{hint} See unisono import --list.")
 
 
 def import_files(name: str, files: Sequence[str], answers: Answers, request: Request) -> Imported:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterator
 from json.decoder import JSONDecoder
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from unisono.errors import DataError
 from unisono.tables.reading.label_and_number_columns import as_label
@@ -17,17 +17,6 @@ Step = str | int
 _NAMES = {dict: "an object", list: "a list", str: "text", bool: "true or false", type(None): "nothing"}
 _LONGEST = 40
 _DECODER = JSONDecoder()
-
-
-class Origin(Protocol):
-    """Where a value was read."""
-
-    @property
-    def name(self) -> str: ...
-
-    def place(self, path: tuple[Step, ...]) -> str:
-        """`tasks.json line 12`"""
-        ...
 
 
 class JsonText(NamedTuple):
@@ -54,6 +43,9 @@ class TableRow(NamedTuple):
 
     def place(self, path: tuple[Step, ...]) -> str:
         return str(self)
+
+
+Origin = JsonText | TableRow
 
 
 class Node:

@@ -28,9 +28,7 @@ _RAGAS_INPUTS = {
 
 def read_ragas(files: Sequence[str], answers: Answers, request: Request) -> None:
     """A sample per row, a metric per column; several files are several runs, which judge for themselves."""
-    answers.say(
-        "Unit: scores as given; no time. Nothing in the file names the judge: annotators are called by their file."
-    )
+    answers.say("Unit: scores as given; no time. Nothing names the judge: annotators are called by their file.")
     for file in files:
         judge = request.annotator or required(file_facts(file, None, "{annotator}.csv"), "annotator", file)
         for row in records_of(file):

@@ -157,23 +157,20 @@ _NAMES = "{dimension}/{item}.csv"
 def read_muse(files: Sequence[str], answers: Answers, request: Request) -> None:
     """Raw: `timestamp` in seconds, a column per annotator. Fused: one column `value`, in milliseconds."""
     for file in files:
-        facts = file_facts(file, request.names, _NAMES)
-        header, rows = _table(file, ",")
-        fused = "value" in header
-        if fused:
+        table = _table(file, ",")
+        if "value" in table[0]:
             answers.say("Time: seconds, from milliseconds (fused labels); no bins. A reference: there is no annotator.")
+            _add_columns(file, table, answers, request, 1000.0, "value")
         else:
             answers.say("Time: seconds as written; moments of sampling. Annotators: the columns.")
-        columns = ["value"] if fused else header[1:]
-        _add_columns(file, facts, header, rows, columns, answers, 1000.0 if fused else 1.0, named=not fused)
+            _add_columns(file, table, answers, request)
 
 
 def read_recola(files: Sequence[str], answers: Answers, request: Request) -> None:
     """Semicolons between columns; names of annotators have blanks behind them."""
     answers.say("Time: seconds as written, every 40 ms; moments of sampling. Scale: -1 to 1. Annotators: the columns.")
     for file in files:
-        header, rows = _table(file, ";")
-        _add_columns(file, file_facts(file, request.names, _NAMES), header, rows, header[1:], answers, 1.0, named=True)
+        _add_columns(file, _table(file, ";"), answers, request)
 
 
 def read_avec(files: Sequence[str], answers: Answers, request: Request) -> None:
@@ -190,41 +187,37 @@ def read_avec(files: Sequence[str], answers: Answers, request: Request) -> None:
             answers.add(item, None, dimension, row["goldstandard"], place, time=time)
 
 
+Rows = tuple[list[str], list[tuple[TableRow, list[str]]]]  # header and rows
+
+
 def _add_columns(
-    file: str,
-    facts: dict[str, str],
-    header: list[str],
-    rows: Sequence[tuple[TableRow, list[str]]],
-    columns: Sequence[str],
-    answers: Answers,
-    per_second: float,
-    *,
-    named: bool,
+    file: str, table: Rows, answers: Answers, request: Request, per_second: float = 1.0, fused: str | None = None
 ) -> None:
+    """Traces of the annotators in columns, or the `fused` one of none of them."""
+    facts, (header, rows) = file_facts(file, request.names, _NAMES), table
     item, dimension = required(facts, "item", file), required(facts, "dimension", file)
+    columns = header[1:] if fused is None else [fused]
     places = [(column, header.index(column)) for column in columns if column]
     for place, cells in rows:
         time = number_in(cells[0], header[0], place) / per_second
         for column, index in places:
-            answers.add(item, column if named else None, dimension, cells[index], place, time=time)
+            answers.add(item, column if fused is None else None, dimension, cells[index], place, time=time)
 
 
-def _table(file: str, separator: str) -> tuple[list[str], list[tuple[TableRow, list[str]]]]:
+def _table(file: str, separator: str) -> Rows:
     """Header and rows of a table whose first column is the time."""
     name = source_name(file)
     rows = [(TableRow(name, row), cells) for row, cells in raw_rows(file, separator)]
     header = checked_header(name, rows[0][1], ())
     if header[0].lower() not in ("time", "timestamp") or len(header) < 2:
-        raise DataError(
-            f"{rows[0][0]}: the first column is '{header[0]}', not the time. Is this the right kind of file?"
-        )
+        raise DataError(f"{rows[0][0]}: the first column is '{header[0]}', not the time. Is it the right kind of file?")
     for place, cells in rows[1:]:
         if len(cells) != len(header):
             raise DataError(f"{place} has {len(cells)} cells where the header has {len(header)}. Is the file whole?")
     return header, rows[1:]
 
 
-def _arff(file: str) -> tuple[list[str], list[tuple[TableRow, list[str]]]]:
+def _arff(file: str) -> Rows:
     """Names of the attributes in small letters, and the rows of data."""
     name = source_name(file)
     header: list[str] = []
@@ -246,6 +239,6 @@ def _arff(file: str) -> tuple[list[str], list[tuple[TableRow, list[str]]]]:
     missing = [attribute for attribute in ("frametime", "goldstandard") if attribute not in header]
     if missing or not data:
         raise DataError(
-            f"{name} line 1: there is no {missing[0] if missing else '@data'}. Is this the right kind of file?"
+            f"{name} line 1: there is no {missing[0] if missing else '@data'}. Is it the right kind of file?"
         )
     return header, rows

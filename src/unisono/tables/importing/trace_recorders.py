@@ -24,6 +24,7 @@ from unisono.tables.reading.open_table import source_name
 
 _END = "%%%%%%"  # the row under which data begin
 Cells = tuple[TableRow, list[str]]
+Facts = dict[str, str]
 
 
 def read_carma(files: Sequence[str], answers: Answers, request: Request) -> None:
@@ -61,9 +62,7 @@ def read_darma(files: Sequence[str], answers: Answers, request: Request) -> None
 
 def read_affecttracker(files: Sequence[str], answers: Answers, request: Request) -> None:
     """Rows of time, x and y without a header; NA while nobody touched the pad."""
-    answers.say(
-        "Time: seconds, counted from the first row of each file (the log counts from the start of the program)."
-    )
+    answers.say("Time: seconds, counted from the first row of each file (the log: from the program's start).")
     answers.say("Bins: none; moments of sampling. Scale: -1 to 1; x is valence, y is arousal.")
     for file in files:
         facts = file_facts(file, request.names, "{item}/{annotator}.txt")
@@ -82,21 +81,13 @@ def read_affecttracker(files: Sequence[str], answers: Answers, request: Request)
 
 
 def _add_bins(
-    data: Sequence[Cells],
-    names: tuple[str, ...],
-    item: str,
-    facts: dict[str, str],
-    file: str,
-    answers: Answers,
-    edge: str,
+    data: Sequence[Cells], names: tuple[str, ...], item: str, facts: Facts, file: str, answers: Answers, edge: str
 ) -> None:
     who = required(facts, "annotator", file)
     times = []
     for place, cells in data:
         if len(cells) <= len(names):
-            raise DataError(
-                f"{place}: {len(cells)} cells where at least {len(names) + 1} are expected. Is the file whole?"
-            )
+            raise DataError(f"{place}: {len(cells)} cells, not {len(names) + 1} at least. Is the file whole?")
         time = number_in(cells[0], "time", place)
         times.append(time)
         for name, cell in zip(names, cells[1:], strict=False):
@@ -118,9 +109,7 @@ def _split(file: str, rows: list[Cells]) -> tuple[list[Cells], list[Cells]]:
     for index, (_, cells) in enumerate(rows):
         if cells[0].strip() == _END and index:
             return rows[:index], rows[index + 1 :]
-    raise DataError(
-        f"{source_name(file)} row {rows[-1][0].row}: no row of {_END} came. Is this the right kind of file?"
-    )
+    raise DataError(f"{source_name(file)} row {rows[-1][0].row}: no row of {_END} came. Is it the right kind of file?")
 
 
 def _entry(head: Sequence[Cells], name: str) -> str:
@@ -162,16 +151,12 @@ def _read_pagan_log(scale: str, files: Sequence[str], answers: Answers, request:
             answers.add(s.item, who, facts.get("dimension", "rating"), s.value, s.place, time=s.time)
 
 
-read_pagan = functools.partial(
-    _read_pagan_log, "GTrace -100 to 100, BTrace steps up and down; the log does not say which."
-)
+read_pagan = functools.partial(_read_pagan_log, "GTrace -100 to 100, BTrace up and down; the log does not say which.")
 # Of RankTrace only changes within a trace mean something.
-read_ranktrace = functools.partial(
-    _read_pagan_log, "none; a wheel without ends, so levels and ranges differ from trace to trace."
-)
+read_ranktrace = functools.partial(_read_pagan_log, "none; a wheel without ends: levels and ranges differ by trace.")
 
 
-def _samples(file: str, facts: dict[str, str]) -> Iterator[Sample]:
+def _samples(file: str, facts: Facts) -> Iterator[Sample]:
     name = source_name(file)
     header: list[str] | None = None
     for row, cells in raw_rows(file, ","):
@@ -202,9 +187,7 @@ def read_jspsych(files: Sequence[str], answers: Answers, request: Request) -> No
     traces = any(isinstance(_parsed(trial.at("response")), list) for _, trial in trials)
     if traces:
         unit = request.time_unit or "s"
-        answers.say(
-            f"Time: seconds (read as {unit}), since the trial began; moments of sampling. Scale: as the slider's."
-        )
+        answers.say(f"Time: seconds (read as {unit}), since the trial began; moments of sampling. Scale: the slider's.")
     else:
         answers.say("Unit: responses as given; no time. Item: the stimulus.")
     for file, trial in trials:

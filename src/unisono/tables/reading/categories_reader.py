@@ -95,9 +95,7 @@ def read_categories(source: Any, categories: Asked = None, **reading: Any) -> Ca
     table = open_table(source, reading.get("sheet"))
     found = read_answers(table, categories=categories, **reading).categories
     if found is None:
-        raise DataError(
-            f"{table.name} has no column that looks like categories. Name one: --categories COLUMN (categories=...)."
-        )
+        raise DataError(f"{table.name} has no column that looks like categories. Name one: --categories COLUMN.")
     return replace(found, frame_kind=kind_of(source))
 
 

@@ -190,11 +190,8 @@ def _worth_reading(table: Table, roles: Roles, offered: Collection[str] | None) 
     """Columns that may hold categories by their name and their first cells."""
     free, _ = candidates(table, roles)
     names = {table.columns[index]: index for index in free if not named_otherwise(table.columns[index])}
-    return {
-        name: index
-        for name, index in names.items()
-        if (offered is None or name in offered) and worth_reading(table.head, index)
-    }
+    asked = {name: index for name, index in names.items() if offered is None or name in offered}
+    return {name: index for name, index in asked.items() if worth_reading(table.head, index)}
 
 
 def _answered(words: WordAnswers, codes: Collection[str]) -> WordAnswers:

@@ -195,11 +195,8 @@ def _named_numbers(cells: Sequence[str]) -> Meaning | None:
 
 def _known_words(columns: Sequence[Cells]) -> list[tuple[Cells, Meaning]]:
     """Columns of one family share a scale, so that a word means one number in the whole table, if there is one."""
-    family = {
-        column.name: families[0]
-        for column in columns
-        if (families := families_of({plain_word(cell) for cell in column.words}))
-    }
+    each = [(column.name, families_of({plain_word(cell) for cell in column.words})) for column in columns]
+    family = {name: families[0] for name, families in each if families}
     together: dict[str, set[str]] = {}
     for column in columns:
         if column.name in family:

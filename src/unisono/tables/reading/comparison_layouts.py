@@ -205,15 +205,15 @@ def _sided(cells: Cells, sides: tuple[str | None, str, str], words: Words) -> Co
     said = plain.get("answer")
     if plain.get("dimension") in free and said in free and not words.dims:
         answer, notes = _answers(cells, str(said), left, right)
-        layout = "sides, one row per dimension"
-        return _dimension_by_column(cells, sides, [str(said)], [answer], layout, notes, named=True)
+        how: dict[str, Any] = {"layout": "sides, one row per dimension", "notes": notes, "named": True}
+        return _dimension_by_column(cells, sides, [str(said)], [answer], **how)
     named = [cells.table.columns[find_column(cells.table, name)] for name in words.dims]
     numbers = bool(named) and all(_numbers(cells, name) is not None for name in named)
     chosen = [] if numbers else named or [name for name in free if _is_answer(cells, name, left, right)]
     if chosen:
         found = [_answers(cells, name, left, right) for name in chosen]
         notes = tuple(note for _, more in found for note in more)
-        return _dimension_by_column(cells, sides, chosen, [one for one, _ in found], "sides", notes)
+        return _dimension_by_column(cells, sides, chosen, [one for one, _ in found], layout="sides", notes=notes)
     chosen = named or [name for name in free if plain_name(name) in _STRENGTHS and _numbers(cells, name) is not None]
     if not chosen:
         raise DataError(
@@ -221,25 +221,18 @@ def _sided(cells: Cells, sides: tuple[str | None, str, str], words: Words) -> Co
             f"and right; it has {listed(free, 12)}."
         )
     answers, strong = zip(*(_strengths(cells, name) for name in chosen), strict=True)
-    return _dimension_by_column(cells, sides, chosen, list(answers), "strengths", (_SIGNS,), list(strong))
+    how = {"layout": "strengths", "notes": (_SIGNS,), "strength": list(strong)}
+    return _dimension_by_column(cells, sides, chosen, list(answers), **how)
 
 
 def _dimension_by_column(
-    cells: Cells,
-    sides: tuple[str | None, str, str],
-    chosen: list[str],
-    answers: list[np.ndarray],
-    layout: str,
-    notes: tuple[str, ...],
-    strength: list[np.ndarray] | None = None,
-    named: bool = False,
+    cells: Cells, sides: tuple[str | None, str, str], chosen: list[str], answers: list[np.ndarray], **how: Any
 ) -> Comparisons:
     who, left, right = sides
     D, every = len(chosen), np.arange(cells.frame.height)
     names = tuple(_PLAIN if plain_name(name) in _WITHOUT_NAME else name for name in chosen)
     columns = [cells.frame[left]] * D, [cells.frame[right]] * D, answers, [every] * D, list(range(D))
-    how: dict[str, Any] = {"sided": True, "notes": notes, "strength": strength, "named": named}
-    return _compared(cells, layout, columns, who, names, items=left, **how)
+    return _compared(cells, blocks=columns, who=who, dimensions=names, items=left, sided=True, **how)
 
 
 def _words_for(left: str, right: str) -> dict[str, int]:

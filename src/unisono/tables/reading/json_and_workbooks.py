@@ -91,7 +91,7 @@ def _of_records(name: str, records: Sequence[Any], lines: Sequence[int] | None =
             place = f"record {number + 1}" if lines is None else f"line {lines[number]}"
             what = _NO_RECORDS.get(type(record), "a number")
             raise DataError(
-                f'{name} {place} is {what} where a record is expected, such as {{"item": "clip1", "rating": 3}}.'
+                f'{name} {place} is {what} where a record is expected, as in {{"item": "clip1", "rating": 3}}.'
             )
         known |= dict.fromkeys(record)
     return JsonTable(name, {key: [record.get(key) for record in records] for key in known}, lines)

@@ -87,9 +87,7 @@ def empty_label(place: str, role: str, column: str) -> DataError:
 
 
 def item_twice(first: str, second: str, item: str) -> DataError:
-    return DataError(
-        f"{first} and {second} both describe item '{item}'. Keep one row per item, or say --duplicates mean."
-    )
+    return DataError(f"{first} and {second} both describe item '{item}'. Keep one row each, or say --duplicates mean.")
 
 
 def join_places(first: str, second: str, name: str) -> tuple[str, str]:

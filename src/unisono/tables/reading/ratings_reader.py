@@ -249,9 +249,7 @@ def _timing(rows: Rows, roles: Roles, unit: str | None, rate: float | None, max_
     if getattr(rows.found.number[index], "form", "numbers") == "numbers":
         return Timing(unit or UNIT_OF_NAME.get(plain_name(column)), rate, max_gap)
     if unit not in (None, "s"):
-        raise DataError(
-            f"{rows.source}: {column} holds clock times or dates, so it is not in {unit}. Leave out --time-unit."
-        )
+        raise DataError(f"{rows.source}: {column} has clock times or dates, so it is not in {unit}. Omit --time-unit.")
     return Timing("s", rate, max_gap)
 
 

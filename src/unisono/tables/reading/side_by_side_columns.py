@@ -211,12 +211,8 @@ def _spread(role: str, cells: Sequence[tuple[str, str, int]]) -> Spread:
 def _form(name: str, pattern: str, role: str) -> re.Pattern[str]:
     """`{dimension}_{annotator}` as an expression; names of dimensions may hold the mark, those of annotators do not."""
     parts = re.split(r"(\{\w+\}|\*)", pattern)
-    known = {
-        "{dimension}": "(?P<dimension>.+)",
-        "{dim}": "(?P<dimension>.+)",
-        f"{{{role}}}": "(?P<label>.+?)",
-        "*": ".*",
-    }
+    known = {f"{{{role}}}": "(?P<label>.+?)", "*": ".*"}
+    known |= dict.fromkeys(("{dimension}", "{dim}"), "(?P<dimension>.+)")
     if f"{{{role}}}" not in parts or any(part.startswith("{") and part not in known for part in parts):
         option = OPTION[role]
         raise DataError(

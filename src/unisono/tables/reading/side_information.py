@@ -18,7 +18,7 @@ import polars as pl
 
 from unisono.errors import DataError
 from unisono.tables.item_table import ItemTable
-from unisono.tables.ratings import RatingNumbers, rating_numbers
+from unisono.tables.ratings import RatingNumbers
 from unisono.tables.reading import problems
 from unisono.tables.reading.category_columns import names_as_roles, worth_reading
 from unisono.tables.reading.column_roles import find_column, find_roles, named_otherwise
@@ -145,9 +145,11 @@ def read_covariates(
     read = collect(found.table, labels, places)
     items, people = read.label["item"], read.label["annotator"]
     each = [_covariate_columns(read, labels, place, name) for place, name in zip(places, columns, strict=True)]
-    named = [items.labels[code] for code in items.code], [people.labels[code] for code in people.code]
-    names = [name for part, _ in each for name in part]
-    return rating_numbers(names, *named, np.hstack([value for _, value in each]), found.table.name)
+    pairs = zip((items.labels[code] for code in items.code), (people.labels[code] for code in people.code), strict=True)
+    names = tuple(name for part, _ in each for name in part)
+    # Of rows about the same rating the last one holds.
+    of_pair = {pair: row for row, pair in enumerate(pairs)}
+    return RatingNumbers(names, of_pair, np.hstack([value for _, value in each]), found.table.name)
 
 
 def _covariate_columns(read: Collected, labels: dict[str, int], place: int, name: str) -> tuple[list[str], np.ndarray]:

@@ -53,11 +53,9 @@ def is_one_recording(table: Table, layout: Layout, *, rated: bool) -> bool:
     """Whether rows are times of a trace and no column names the recording; `rated` where annotators are needed."""
     if layout.item is not None or layout.items_in_columns or column_roles.detect(table, "item", set()) is not None:
         return False
-    clock = (
-        column_roles.detect(table, "time", set())
-        if layout.time is None
-        else column_roles.find_column(table, layout.time)
-    )
+    clock = column_roles.detect(table, "time", set())
+    if layout.time is not None:
+        clock = column_roles.find_column(table, layout.time)
     if clock is None:
         return False
     part = table.head.without_empty_rows(clock)

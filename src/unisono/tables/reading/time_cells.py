@@ -25,9 +25,7 @@ APART = 2.0  # lengths of the longest trace that the traces of a recording fill,
 class TimeColumn(NumberColumn):
     """Collects a column of times in seconds; `form` says what its cells are: numbers, clock or moments."""
 
-    def __init__(self, name: str, index: int):
-        super().__init__(name, index)
-        self.form = "numbers"
+    form = "numbers"
 
     def trouble(self, table: Table, *, wanted: bool) -> DataError | None:
         cell = self._first.get("text")

@@ -45,7 +45,7 @@ def warn_of_slow_clock(source: str, rate: float) -> None:
     """Milliseconds read as seconds make a very slow clock."""
     if 1 / rate >= SLOW:
         warn(
-            f"{source}: {1 / rate:g} seconds lie between frames. If time is in milliseconds, say --time-unit ms.",
+            f"{source}: {1 / rate:g} seconds lie between frames. If time is in milliseconds: --time-unit ms.",
             DataWarning,
             stacklevel=7,
         )
@@ -128,7 +128,13 @@ def _series(rows: Rows, timing: Timing, raters: int) -> tuple[np.ndarray, np.nda
     grids = _grids(traces, rate, len(rows.items.labels), raters)
     pairs = np.unique(rows.pair)
     length, clock = np.array([grid.length for grid in grids]), Clock(rate, np.array([grid.start for grid in grids]))
-    value = _filled(traces, steps, grids, pairs, len(rows.dimensions), rate, timing, raters)
+    frames = length[pairs // raters]
+    begin = dict(zip(pairs.tolist(), (np.cumsum(frames) - frames).tolist(), strict=True))
+    value = np.full((int(frames.sum()), len(rows.dimensions)), np.nan)
+    for trace, step in zip(traces, steps, strict=True):
+        grid, low = grids[trace.pair // raters], begin[trace.pair]
+        gap = default_gap(step, rate) if timing.max_gap is None else timing.max_gap
+        value[low : low + grid.length, trace.dimensions] = on_grid(trace.t, trace.y, grid, rate, gap)
     return value, pairs, {"items": rows.items.labels, "length": length, "clock": clock, "source": rows.source}
 
 
@@ -191,25 +197,3 @@ def _grids(traces: list[SampledTrace], rate: float, items: int, raters: int) -> 
         grid_of(np.array([s.t[0] for s in group]), np.array([s.t[-1] for s in group]), rate) if group else Grid(0.0, 1)
         for group in of_item
     ]
-
-
-def _filled(
-    traces: list[SampledTrace],
-    steps: np.ndarray,
-    grids: list[Grid],
-    pairs: np.ndarray,
-    D: int,
-    rate: float,
-    timing: Timing,
-    raters: int,
-) -> np.ndarray:
-    """(S, D) all traces at their ticks, one block of frames per pair."""
-    frames = np.array([grids[pair // raters].length for pair in pairs])
-    begin = dict(zip(pairs.tolist(), (np.cumsum(frames) - frames).tolist(), strict=True))
-    value = np.full((int(frames.sum()), D), np.nan)
-    for trace, step in zip(traces, steps, strict=True):
-        grid = grids[trace.pair // raters]
-        gap = default_gap(step, rate) if timing.max_gap is None else timing.max_gap
-        low = begin[trace.pair]
-        value[low : low + grid.length, trace.dimensions] = on_grid(trace.t, trace.y, grid, rate, gap)
-    return value
