@@ -40,6 +40,7 @@ from unisono.maths.raters.rater_signal import MANY_DIMENSIONS, Sums
 NOISE_NODES = np.linspace(-3.5, 3.5, 11)  # numerical: nodes of log t, in its posterior standard deviations
 NOISE_SEARCH = 6  # numerical: Newton steps towards the most probable t
 ANNOTATORS_AT_ONCE = 1024  # numerical: annotators times dimensions; their arrays stay in the processor's cache
+LARGEST_ARRAY = 1 << 22  # numerical: numbers of one kind that are held of all styles, for the sake of memory
 LEAST_STYLE_NOISE = 1e-3  # numerical: least of the residual sum of squares, in units of the typical variance
 
 
@@ -116,7 +117,7 @@ def style_evidence(sums: Sums, noise: TypicalNoise, same: np.ndarray, effective:
     priors = _Priors(*(np.hstack([part, part[:, swapped]]) for part in priors))
     priors.center[:, kinds.shape[1] - 1 :] *= -1
     found = np.empty((4, K, D, len(styles[0])))
-    at_once = max(ANNOTATORS_AT_ONCE // D, 1)
+    at_once = max(min(ANNOTATORS_AT_ONCE // D, LARGEST_ARRAY // (D**2 * len(styles[0]))), 1)
     for start in range(0, K, at_once):
         rows = slice(start, start + at_once)
         some = Sums(*(np.moveaxis(part[rows], 0, -1) for part in sums))
@@ -200,7 +201,8 @@ class _Regression(NamedTuple):
 
     def explained(self, t: np.ndarray, axes: _Axes, priors: _Priors) -> np.ndarray:
         """(D, H, K) what slopes other than the center take off the sum of squares if the noise is t (D, H, K)."""
-        b, a, along = _along_axes(t[:, :, None], axes, priors, self.weights)[0][:, :, :, 0]
+        inverse = 1 / (t[:, :, None] + priors.weak[:, :, None] * axes.stretch[:, None])  # (D, H, i, K)
+        b, a, along = (np.einsum("dhik,dhik->dhk", inverse, weight) for weight in self.weights)
         return np.asarray(priors.weak * along + t * priors.more * b**2 / (1 + priors.more * a))
 
 
@@ -274,11 +276,12 @@ def _along_axes(
                 part += inverse * weight[:, :, None, i]
             ratio *= t * inverse
         return sums, ratio
-    for d, k in np.ndindex(len(t), t.shape[-1]):
-        own = t[d, :, :, k, None]
-        inverse = 1 / (own + priors.weak[d, :, :, None] * axes.stretch[d, :, k])  # (H, T, i)
-        sums[:, d, :, :, k] = np.moveaxis(inverse @ np.stack([w[d, :, :, k] for w in weights], axis=-1), -1, 0)
-        ratio[d, :, :, k] = np.prod(own * inverse, axis=2)
+    for d, noise in enumerate(np.moveaxis(t, -1, 1)[..., None]):  # (K, H, T, 1)
+        inverse = noise + priors.weak[d, :, None] * axes.stretch[d].T[:, None, None]  # (K, H, T, i)
+        np.reciprocal(inverse, out=inverse)
+        columns = np.stack([np.moveaxis(weight[d], -1, 0) for weight in weights], axis=-1)
+        sums[:, d] = np.moveaxis(inverse @ columns, (0, -1), (-1, 0))
+        ratio[d] = np.moveaxis(np.prod(np.multiply(inverse, noise, out=inverse), axis=-1), 0, -1)
     return sums, ratio
 
 
