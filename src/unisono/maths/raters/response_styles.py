@@ -35,11 +35,12 @@ from unisono.maths.items.item_priors import (
     SPAMMER_COUNTS,
     STYLE_COUNTS,
 )
-from unisono.maths.raters.rater_signal import MANY_DIMENSIONS, Sums
+from unisono.maths.raters.rater_signal import Sums
 
 NOISE_NODES = np.linspace(-3.5, 3.5, 11)  # numerical: nodes of log t, in its posterior standard deviations
 NOISE_SEARCH = 6  # numerical: Newton steps towards the most probable t
 ANNOTATORS_AT_ONCE = 1024  # numerical: annotators times dimensions; their arrays stay in the processor's cache
+FROM_HERE_PRODUCTS = 16  # numerical: dimensions from which on matrix products win
 LARGEST_ARRAY = 1 << 22  # numerical: numbers of one kind that are held of all styles, for the sake of memory
 LEAST_STYLE_NOISE = 1e-3  # numerical: least of the residual sum of squares, in units of the typical variance
 
@@ -198,10 +199,12 @@ class _Regression(NamedTuple):
     rest: np.ndarray  # (D, H, K) sum of squares
     freedom: np.ndarray  # (D, 1, K) one answer less: it went into the mean
     weights: tuple[np.ndarray, ...]  # three of (D, H, i, K): own lean, own^2 stretch, lean^2
+    spread: np.ndarray  # (D, H, i, K) weak stretch
 
-    def explained(self, t: np.ndarray, axes: _Axes, priors: _Priors) -> np.ndarray:
+    def explained(self, t: np.ndarray, priors: _Priors) -> np.ndarray:
         """(D, H, K) what slopes other than the center take off the sum of squares if the noise is t (D, H, K)."""
-        inverse = 1 / (t[:, :, None] + priors.weak[:, :, None] * axes.stretch[:, None])  # (D, H, i, K)
+        inverse = t[:, :, None] + self.spread
+        np.reciprocal(inverse, out=inverse)
         b, a, along = (np.einsum("dhik,dhik->dhk", inverse, weight) for weight in self.weights)
         return np.asarray(priors.weak * along + t * priors.more * b**2 / (1 + priors.more * a))
 
@@ -212,17 +215,18 @@ def _regression(sums: Sums, axes: _Axes, follows: np.ndarray, priors: _Priors) -
     lean = axes.lean[:, None] - center[:, :, None] * stretch * own
     weights = own * lean, own**2 * stretch, lean**2
     rest = sums.yy[:, None] - center * (2 * sums.xy[each, follows] - center * weights[1].sum(axis=2))
-    return _Regression(own, lean, np.maximum(rest, 0.0), np.maximum(sums.n - 1, 0)[:, None], weights)
+    freedom, spread = np.maximum(sums.n - 1, 0)[:, None], priors.weak[:, :, None] * stretch
+    return _Regression(own, lean, np.maximum(rest, 0.0), freedom, weights, spread)
 
 
-def _likeliest_noise(regression: _Regression, axes: _Axes, priors: _Priors) -> np.ndarray:
+def _likeliest_noise(regression: _Regression, priors: _Priors) -> np.ndarray:
     """(D, H, K) the most probable log t, by Newton steps."""
     middle, precision = np.log(priors.typical), 1 / NOISE_SD**2
     least = priors.typical * LEAST_STYLE_NOISE
     log_t = np.broadcast_to(middle, regression.rest.shape)
     for _ in range(NOISE_SEARCH):
         t = np.exp(log_t)
-        left = np.maximum(regression.rest - regression.explained(t, axes, priors), 0.0) + least
+        left = np.maximum(regression.rest - regression.explained(t, priors), 0.0) + least
         # The most probable log t, to first order around the last one.
         step = 0.5 * (left / t - regression.freedom) + precision * (middle - log_t)
         log_t = log_t + np.clip(step / (0.5 * left / t + precision), -1.0, 1.0)
@@ -233,8 +237,8 @@ def _integrated(
     regression: _Regression, axes: _Axes, follows: np.ndarray, priors: _Priors
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Log evidence, mean and mean square of the slope on the own truth, noise variance, each (D, H, K).  eq. Q3"""
-    own, lean, rest, freedom, weights = regression
-    log_t, precision = _likeliest_noise(regression, axes, priors), 1 / NOISE_SD**2
+    own, lean, rest, freedom, weights, spread = regression
+    log_t, precision = _likeliest_noise(regression, priors), 1 / NOISE_SD**2
     center, weak, more = (column[:, :, None] for column in priors[:3])  # (D, H, 1, 1)
     scale, freedom = 1 / np.sqrt(freedom / 2 + precision)[:, None], freedom[:, None]  # (D, 1, 1, K)
     grid = log_t[:, :, None] + scale * NOISE_NODES[:, None]  # (D, H, T, K)
@@ -244,7 +248,7 @@ def _integrated(
     dims = np.arange(len(t))
     row, stretch = axes.U[dims, dims][:, None], axes.stretch[:, None]  # (D, 1, i, K)
     shared = row * lean, row * stretch * own, np.broadcast_to(row**2 * stretch, own.shape)
-    (b, a, along, pull, cross, known), ratio = _along_axes(t, axes, priors, (*weights, *shared))
+    (b, a, along, pull, cross, known), ratio = _along_axes(t, spread, (*weights, *shared))
     rank = more / (1 + more * a)
     log_density = (rest[:, :, None] - weak * along - t * rank * b**2) / t + freedom * (np.log(2 * np.pi) + grid)
     log_density = -0.5 * (log_density + np.log1p(more * a) - np.log(ratio))
@@ -259,25 +263,24 @@ def _integrated(
     itself = (follows == dims[:, None])[:, :, None, None]
     variance = weak + more * itself
     mean = center * itself + variance * (pull - rank * b * cross)
-    spread = variance - variance**2 * (known - rank * cross**2)
-    return total, (weight * mean).sum(axis=2), (weight * (mean**2 + spread)).sum(axis=2), np.exp(log_t)
+    square = mean**2 + variance - variance**2 * (known - rank * cross**2)
+    return total, (weight * mean).sum(axis=2), (weight * square).sum(axis=2), np.exp(log_t)
 
 
-def _along_axes(
-    t: np.ndarray, axes: _Axes, priors: _Priors, weights: tuple[np.ndarray, ...]
-) -> tuple[np.ndarray, np.ndarray]:
-    """Sums over the axes i of weights (D, H, i, K) over t + weak stretch_i, for each of them, and the product of
-    t / (t + weak stretch_i), for noise t (D, H, T, K)."""
+def _along_axes(t: np.ndarray, spread: np.ndarray, weights: tuple[np.ndarray, ...]) -> tuple[np.ndarray, np.ndarray]:
+    """Sums over the axes i of weights (D, H, i, K) over t + spread_i (D, H, i, K), for each of them, and the product of
+    t / (t + spread_i), for noise t (D, H, T, K)."""
     sums, ratio = np.zeros((len(weights), *t.shape)), np.ones(t.shape)
-    if len(t) < MANY_DIMENSIONS:
-        for i in range(axes.stretch.shape[1]):
-            inverse = 1 / (t + priors.weak[:, :, None] * axes.stretch[:, None, None, i])
+    if len(t) < FROM_HERE_PRODUCTS:
+        for i in range(spread.shape[2]):
+            inverse = t + spread[:, :, None, i]
+            np.reciprocal(inverse, out=inverse)
             for part, weight in zip(sums, weights, strict=True):
                 part += inverse * weight[:, :, None, i]
             ratio *= t * inverse
         return sums, ratio
     for d, noise in enumerate(np.moveaxis(t, -1, 1)[..., None]):  # (K, H, T, 1)
-        inverse = noise + priors.weak[d, :, None] * axes.stretch[d].T[:, None, None]  # (K, H, T, i)
+        inverse = noise + np.moveaxis(spread[d], -1, 0)[:, :, None]  # (K, H, T, i)
         np.reciprocal(inverse, out=inverse)
         columns = np.stack([np.moveaxis(weight[d], -1, 0) for weight in weights], axis=-1)
         sums[:, d] = np.moveaxis(inverse @ columns, (0, -1), (-1, 0))
