@@ -3,7 +3,14 @@
 import numpy as np
 import pytest
 
-from unisono.maths.linalg.small_spd import FEW, LARGEST, inverse_and_logdet, logdets, solution_of_entries
+from unisono.maths.linalg.small_spd import (
+    FEW,
+    LARGEST,
+    inverse_and_logdet,
+    logdets,
+    solution_of_entries,
+    solution_without_pivots,
+)
 
 
 @pytest.mark.parametrize("m", [FEW - 1, FEW])
@@ -31,3 +38,13 @@ def test_solutions_of_entries_equal_lapack(D):
 def test_an_indefinite_matrix_is_refused(m):
     with pytest.raises(np.linalg.LinAlgError):
         inverse_and_logdet(np.tile([[1.0, 2.0], [2.0, 1.0]], (m, 1, 1)))
+
+
+@pytest.mark.parametrize("D", [1, 3, LARGEST, LARGEST + 1])
+def test_solutions_without_pivots_equal_lapack(D):
+    rng = np.random.default_rng(D)
+    root = rng.normal(size=(50, D, D + 3))
+    A = root @ root.transpose(0, 2, 1) * rng.uniform(0.1, 10, size=(50, D, 1))
+    B = rng.normal(size=(50, D, 4))
+    found = solution_without_pivots(A.transpose(1, 2, 0), B.transpose(1, 2, 0))
+    np.testing.assert_allclose(found.transpose(2, 0, 1), np.linalg.solve(A, B), rtol=1e-8, atol=1e-10)

@@ -57,6 +57,24 @@ def solution_of_entries(A: np.ndarray, b: np.ndarray) -> np.ndarray:
     return x
 
 
+def solution_without_pivots(A: np.ndarray, B: np.ndarray) -> np.ndarray:
+    """X (D, R, m) with A X = B, for A (D, D, m) whose rows are positive definite matrices' times factors."""
+    D = len(A)
+    if D > LARGEST:
+        return np.linalg.solve(A.transpose(2, 0, 1), B.transpose(2, 0, 1)).transpose(1, 2, 0)
+    A, X = np.array(A, order="C"), np.array(B, order="C")
+    for j in range(D):
+        for i in range(j + 1, D):
+            factor = A[i, j] / A[j, j]
+            A[i, j + 1 :] -= factor * A[j, j + 1 :]
+            X[i] -= factor * X[j]
+    for i in reversed(range(D)):
+        for k in range(i + 1, D):
+            X[i] -= A[i, k] * X[k]
+        X[i] /= A[i, i]
+    return X
+
+
 def _cholesky(A: np.ndarray) -> np.ndarray:
     """L (D, D, m), its lower triangle alone, with the reciprocals of its diagonal in place of the diagonal."""
     D, L = len(A), A.copy()
