@@ -273,15 +273,13 @@ def _along_axes(t: np.ndarray, spread: np.ndarray, weights: tuple[np.ndarray, ..
     sums, ratio = np.zeros((len(weights), *t.shape)), np.ones(t.shape)
     if len(t) < FROM_HERE_PRODUCTS:
         for i in range(spread.shape[2]):
-            inverse = t + spread[:, :, None, i]
-            np.reciprocal(inverse, out=inverse)
+            inverse = 1 / (t + spread[:, :, None, i])
             for part, weight in zip(sums, weights, strict=True):
                 part += inverse * weight[:, :, None, i]
             ratio *= t * inverse
         return sums, ratio
     for d, noise in enumerate(np.moveaxis(t, -1, 1)[..., None]):  # (K, H, T, 1)
-        inverse = noise + np.moveaxis(spread[d], -1, 0)[:, :, None]  # (K, H, T, i)
-        np.reciprocal(inverse, out=inverse)
+        inverse = 1 / (noise + np.moveaxis(spread[d], -1, 0)[:, :, None])  # (K, H, T, i)
         columns = np.stack([np.moveaxis(weight[d], -1, 0) for weight in weights], axis=-1)
         sums[:, d] = np.moveaxis(inverse @ columns, (0, -1), (-1, 0))
         ratio[d] = np.moveaxis(np.prod(np.multiply(inverse, noise, out=inverse), axis=-1), 0, -1)
