@@ -217,18 +217,8 @@ class ComparisonFusion(WithComparisons, Saving):
     @cached_property
     def fit(self) -> Fit:
         """The fitted model with its provenance, as it is saved."""
-        return Fit(
-            model="pairwise",
-            kind=self.fuser.kind,
-            settings=self.fuser.saved_params(),
-            items=self.fuser.items_,
-            annotators=self.fuser.annotators_,
-            dimensions=self.fuser.dimensions_,
-            features=self.fuser.feature_columns,
-            arrays=self.fuser.arrays() | {"item_mean": self.fused.mean, "item_cov": self.fused.cov},
-            trace=self.fuser.trace_,
-            provenance=provenance(self.comparisons, self.seed),
-        )
+        found = {"item_mean": self.fused.mean, "item_cov": self.fused.cov}
+        return self.fuser.as_fit("pairwise", self.fuser.items_, found, provenance(self.comparisons, self.seed))
 
     @cached_property
     def summary_data(self) -> dict[str, Any]:

@@ -278,19 +278,9 @@ class Fusion(WithCategories, input_output.Saving):
     @cached_property
     def fit(self) -> Fit:
         """The fitted model with its provenance, as it is saved."""
-        return Fit(
-            model=self.model,
-            kind=self.fuser.kind,
-            settings=self.fuser.saved_params(),
-            items=self.ratings.items,
-            annotators=self.fuser.annotators_,
-            dimensions=self.ratings.dimensions,
-            features=self.fuser.feature_columns,
-            arrays=self.fuser.arrays() | self._posterior(),
-            trace=self.fuser.trace_,
-            provenance=input_output.provenance(self.ratings, self.seed)
-            | {"unclear": [alert.labels[0] for alert in self.alerts if alert.kind == NO_SIGNAL]},
-        )
+        unclear = [alert.labels[0] for alert in self.alerts if alert.kind == NO_SIGNAL]
+        about = input_output.provenance(self.ratings, self.seed) | {"unclear": unclear}
+        return self.fuser.as_fit(self.model, self.ratings.items, self._posterior(), about)
 
     def _posterior(self) -> dict[str, Any]:
         """What `unisono next`, `plan` and `agreement` need to know of the items and of who rated."""

@@ -208,6 +208,23 @@ class Fuser(fuser_settings.Parameterised, ABC):
         each = (learned_arrays.packed(getattr(self, name), name.rstrip("_")) for name in self.saved)
         return {name: array for own in each for name, array in own.items()}
 
+    def as_fit(
+        self, model: str, items: tuple[str, ...], arrays: dict[str, np.ndarray], provenance: dict[str, Any]
+    ) -> Fit:
+        """All that brings it back, with further arrays about these items; `model` is the name it was asked for by."""
+        return Fit(
+            model=model,
+            kind=self.kind,
+            settings=self.saved_params(),
+            items=items,
+            annotators=self.annotators_,
+            dimensions=self.dimensions_,
+            features=self.feature_columns,
+            arrays=self.arrays() | arrays,
+            trace=self.trace_,
+            provenance=provenance,
+        )
+
     def restore(self, fit: Fit) -> Self:
         """Takes the learned numbers from a saved fit."""
         self.forget()

@@ -12,10 +12,11 @@ from __future__ import annotations
 import hashlib
 import logging
 import os
+from abc import abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from importlib import import_module
 from typing import Any
 
@@ -33,7 +34,68 @@ LOCAL = {
 WAIT = "30s"  # for a scheduler to answer, and for a first worker to come
 
 
-class DaskExecutor(Executor):
+class ClusterExecutor(Executor):
+    """What both have in common: neighbouring shards stay with one worker, parameters reach it once."""
+
+    @abstractmethod
+    def _workers(self) -> list[Any]:
+        """Who is there now."""
+
+    @abstractmethod
+    def _put(self, parameters: tuple[Any, ...]) -> Any:
+        """Parameters where workers find them."""
+
+    @abstractmethod
+    def _begun(self, worker: Any, function: Callable[..., Any], *arguments: Any) -> Any:
+        """A call that this worker has begun, or will begin."""
+
+    @abstractmethod
+    def _joined(self, add: Callable[[Any, Any], Any], parts: list[Any]) -> Any:
+        """The sum of begun calls, found by any worker."""
+
+    @abstractmethod
+    def _result(self, begun: Any) -> Any:
+        """What a call came to."""
+
+    @abstractmethod
+    def _watched(self) -> AbstractContextManager[None]:
+        """Inside, a cluster that was lost is an EngineError."""
+
+    def _homes(self, shards: int) -> tuple[int, list[Any]]:
+        """How many neighbours stay together, and the worker of each such group."""
+        workers = self._workers()
+        size = executors.leaf_size(shards, len(workers))
+        return size, self._shared_out(-(-shards // size), workers)
+
+    def _shared_out(self, groups: int, workers: Sequence[Any]) -> list[Any]:
+        return [workers[group % len(workers)] for group in range(groups)]
+
+    def _map(self, function: Callable[..., Any], shards: Sequence[Shard], parameters: tuple[Any, ...]) -> Iterator[Any]:
+        with self._watched():
+            (size, homes), told = self._homes(len(shards)), self._put(parameters)
+            calls: list[Any] = [
+                self._begun(homes[place // size], executors.visit, shard, function, told)
+                for place, shard in enumerate(shards)
+            ]
+            for done in range(len(shards)):
+                result = self._result(calls[done])
+                calls[done] = None  # the worker need not keep what has been taken
+                yield result
+
+    def total(
+        self, function: Callable[..., Any], shards: Sequence[Shard], *parameters: Any, add: Callable[[Any, Any], Any]
+    ) -> Any:
+        with self._watched():
+            (size, homes), told = self._homes(len(shards)), self._put(parameters)
+            groups = (shards[start : start + size] for start in range(0, len(shards), size))
+            leaves = [
+                self._begun(home, executors.visit_neighbours, group, function, told, add)
+                for home, group in zip(homes, groups, strict=True)
+            ]
+            return self._result(executors.summed_up(leaves, lambda parts: self._joined(add, parts)))
+
+
+class DaskExecutor(ClusterExecutor):
     """Work for a Dask cluster."""
 
     name = "dask"
@@ -64,44 +126,23 @@ class DaskExecutor(Executor):
                 "under `if __name__ == '__main__':`, and to be a file."
             ) from None
 
-    def _map(self, function: Callable[..., Any], shards: Sequence[Shard], parameters: tuple[Any, ...]) -> Iterator[Any]:
-        with self._watched():
-            size, homes = self._homes(len(shards))
-            # Parameters are the result of a task of their own: they reach a worker once, and can be made again.
-            told = self.client.submit(_same, parameters, pure=False)
-            futures = [
-                self._begun(homes[place // size], executors.visit, shard, function, told)
-                for place, shard in enumerate(shards)
-            ]
-            for done in range(len(shards)):
-                result = futures[done].result()
-                futures[done] = None  # the worker need not keep what has been taken
-                yield result
+    def _put(self, parameters: tuple[Any, ...]) -> Any:
+        # Parameters are the result of a task of their own: they reach a worker once, and can be made again.
+        return self.client.submit(_same, parameters, pure=False)
 
-    def total(
-        self, function: Callable[..., Any], shards: Sequence[Shard], *parameters: Any, add: Callable[[Any, Any], Any]
-    ) -> Any:
-        with self._watched():
-            size, homes = self._homes(len(shards))
-            told = self.client.submit(_same, parameters, pure=False)
-            groups = (shards[start : start + size] for start in range(0, len(shards), size))
-            leaves = [
-                self._begun(home, executors.visit_neighbours, group, function, told, add)
-                for home, group in zip(homes, groups, strict=True)
-            ]
-            return executors.summed_up(
-                leaves, lambda parts: self.client.submit(executors.added, add, *parts, pure=False)
-            ).result()
-
-    def _begun(self, home: str, *task: Any) -> Any:
+    def _begun(self, worker: Any, function: Callable[..., Any], *arguments: Any) -> Any:
         """A task for this worker, or another one if it dies."""
-        return self.client.submit(*task, workers=[home], allow_other_workers=True, pure=False, retries=1)
+        place: dict[str, Any] = {"workers": [worker], "allow_other_workers": True}
+        return self.client.submit(function, *arguments, **place, pure=False, retries=1)
 
-    def _homes(self, shards: int) -> tuple[int, list[str]]:
-        """How many neighbours stay together, and the worker of each such group."""
-        workers = self._workers()
-        size = executors.leaf_size(shards, len(workers))
-        return size, shared_out(-(-shards // size), workers)
+    def _joined(self, add: Callable[[Any, Any], Any], parts: list[Any]) -> Any:
+        return self.client.submit(executors.added, add, *parts, pure=False)
+
+    def _result(self, begun: Any) -> Any:
+        return begun.result()
+
+    def _shared_out(self, groups: int, workers: Sequence[Any]) -> list[Any]:
+        return shared_out(groups, workers)
 
     @contextmanager
     def _watched(self) -> Iterator[None]:
@@ -154,7 +195,7 @@ def shared_out(shards: int, workers: Sequence[str]) -> list[str]:
 RESTARTS = 10  # of an actor, and of a call to it; after that something kills them
 
 
-class RayExecutor(Executor):
+class RayExecutor(ClusterExecutor):
     """Work for a Ray cluster."""
 
     name = "ray"
@@ -180,33 +221,20 @@ class RayExecutor(Executor):
         actor = ray.remote(max_restarts=RESTARTS, max_task_retries=RESTARTS, num_cpus=1)(_Worker)
         self.actors: list[Any] = [actor.remote() for _ in range(count)]
 
-    def _map(self, function: Callable[..., Any], shards: Sequence[Shard], parameters: tuple[Any, ...]) -> Iterator[Any]:
-        ray = self._ray
-        with self._watched():
-            told, size = ray.put(parameters), executors.leaf_size(len(shards), len(self.actors))
-            waiting: list[Any] = [
-                self._actor(place // size).visit.remote(shard, function, told) for place, shard in enumerate(shards)
-            ]
-            for done in range(len(shards)):
-                result = ray.get(waiting[done])
-                waiting[done] = None
-                yield result
+    def _workers(self) -> list[Any]:
+        return self.actors
 
-    def total(
-        self, function: Callable[..., Any], shards: Sequence[Shard], *parameters: Any, add: Callable[[Any, Any], Any]
-    ) -> Any:
-        ray = self._ray
-        with self._watched():
-            told, size = ray.put(parameters), executors.leaf_size(len(shards), len(self.actors))
-            leaves = [
-                self._actor(start // size).total.remote(shards[start : start + size], function, told, add)
-                for start in range(0, len(shards), size)
-            ]
-            join = ray.remote(num_cpus=0)(executors.added).remote
-            return ray.get(executors.summed_up(leaves, lambda parts: join(add, *parts)))
+    def _put(self, parameters: tuple[Any, ...]) -> Any:
+        return self._ray.put(parameters)
 
-    def _actor(self, place: int) -> Any:
-        return self.actors[place % len(self.actors)]
+    def _begun(self, worker: Any, function: Callable[..., Any], *arguments: Any) -> Any:
+        return worker.call.remote(function, *arguments)
+
+    def _joined(self, add: Callable[[Any, Any], Any], parts: list[Any]) -> Any:
+        return self._ray.remote(num_cpus=0)(executors.added).remote(add, *parts)
+
+    def _result(self, begun: Any) -> Any:
+        return self._ray.get(begun)
 
     @contextmanager
     def _watched(self) -> Iterator[None]:
@@ -221,7 +249,7 @@ class RayExecutor(Executor):
     def forget(self, shards: Sequence[Shard]) -> None:
         keys = [shard.key for shard in shards]
         for actor in self.actors:
-            actor.forget.remote(keys)
+            self._begun(actor, executors.forget, keys)
 
     def close(self) -> None:
         for actor in self.actors:
@@ -234,17 +262,5 @@ class RayExecutor(Executor):
 class _Worker:
     """A process of Ray's that holds shards."""
 
-    def visit(self, shard: Shard, function: Callable[..., Any], parameters: tuple[Any, ...]) -> Any:
-        return executors.visit(shard, function, parameters)
-
-    def total(
-        self,
-        shards: Sequence[Shard],
-        function: Callable[..., Any],
-        parameters: tuple[Any, ...],
-        add: Callable[..., Any],
-    ) -> Any:
-        return executors.visit_neighbours(shards, function, parameters, add)
-
-    def forget(self, keys: Sequence[str]) -> None:
-        executors.forget(keys)
+    def call(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        return function(*arguments)

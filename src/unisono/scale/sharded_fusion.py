@@ -179,25 +179,10 @@ class ShardedFusion:
         """The fitted model with its provenance, as it is saved; items are not in it."""
         data = self.fitted.found.rows.data
         given = data.by_annotator(data.judgements)
-        return Fit(
-            model=self.model,
-            kind=self.fuser.kind,
-            settings=self.fuser.saved_params(),
-            items=(),
-            annotators=self.fuser.annotators_,
-            dimensions=self.folder.dimensions,
-            features=self.counted.features,
-            arrays=self.fuser.arrays() | {"judgements": given},
-            trace=self.fuser.trace_,
-            provenance={
-                "unisono": version.__version__,
-                "seed": 0,
-                "source": self.folder.source,
-                "data_sha256": self.look.digest.hex(),
-                "unclear": [alert.labels[0] for alert in self.alerts if alert.kind == NO_SIGNAL],
-                "shards": len(self.folder.files),
-            },
-        )
+        unclear = [alert.labels[0] for alert in self.alerts if alert.kind == NO_SIGNAL]
+        about = {"unisono": version.__version__, "seed": 0, "source": self.folder.source}
+        about |= {"data_sha256": self.look.digest.hex(), "unclear": unclear, "shards": len(self.folder.files)}
+        return self.fuser.as_fit(self.model, (), {"judgements": given}, about)
 
     @cached_property
     def summary_data(self) -> dict[str, Any]:
