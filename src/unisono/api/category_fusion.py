@@ -18,10 +18,9 @@ from unisono.fusers.category_models import (
 )
 from unisono.fusers.fuser import as_item_table
 from unisono.report.category_summary import category_lines, reading_line, recognised_line, summarise_categories
+from unisono.tables import Introduction, Ratings, listed
 from unisono.tables.categories import Categories
 from unisono.tables.exporting.result_folder import rounded_figures
-from unisono.tables.labels import Introduction, listed
-from unisono.tables.ratings import Ratings
 from unisono.tables.reading import data_frames, table_layout
 from unisono.tables.reading.categories_reader import Answers, read_answers
 

@@ -24,11 +24,10 @@ from unisono.fusers.saved_fit import load_fit
 from unisono.maths.structure_words import COPY_WORDS, Counting, require_word
 from unisono.report.comparison_summary import summarise_comparisons, summary_lines
 from unisono.report.notebook_progress import watching_steps
+from unisono.tables import Introduction, Ratings, listed
 from unisono.tables.annotator_kinds import divide, with_kinds
 from unisono.tables.comparisons import SIDES, Comparisons
 from unisono.tables.exporting.result_folder import rounded_figures
-from unisono.tables.labels import Introduction, listed
-from unisono.tables.ratings import Ratings
 from unisono.tables.reading.comparisons_reader import read_comparisons, rows_to_predict
 from unisono.tables.reading.data_frames import frame_like, kind_of
 

@@ -43,10 +43,9 @@ from unisono.maths.structure_words import BENT, Counting
 from unisono.report.notebook_progress import watching_phases, watching_steps
 from unisono.report.summary import summarise, summary_text
 from unisono.scale.executors import Executor
-from unisono.tables import coverage_and_outliers, labels, rating_checks
+from unisono.tables import RatingNumbers, Ratings, coverage_and_outliers, labels, rating_checks
 from unisono.tables.annotator_kinds import with_kinds
 from unisono.tables.exporting.result_folder import rounded_figures
-from unisono.tables.ratings import RatingNumbers, Ratings
 from unisono.tables.reading.table_layout import split_label, with_parts
 
 if TYPE_CHECKING:

@@ -15,10 +15,8 @@ import polars as pl
 from unisono.errors import DataError, SettingsError
 from unisono.fusers import Fit
 from unisono.fusers.saved_fit import in_folder
-from unisono.tables import labels, rating_checks
+from unisono.tables import ItemTable, RatingNumbers, Ratings, labels, rating_checks
 from unisono.tables.exporting.result_folder import csv_text, write_results
-from unisono.tables.item_table import ItemTable
-from unisono.tables.ratings import RatingNumbers, Ratings
 from unisono.tables.reading import clock_alignment, ratings_reader, side_information
 from unisono.tables.reading.open_table import open_table
 from unisono.version import __version__

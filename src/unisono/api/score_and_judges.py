@@ -16,9 +16,7 @@ from unisono.errors import DataError, NoNumbersError
 from unisono.evaluate.comparison_results import truth_table
 from unisono.fusers import Fused, category_models, fuser_settings
 from unisono.report.notebook_progress import watching_steps
-from unisono.tables import annotator_kinds, comparisons, labels
-from unisono.tables.item_table import ItemTable
-from unisono.tables.ratings import RatingNumbers, Ratings
+from unisono.tables import ItemTable, RatingNumbers, Ratings, annotator_kinds, comparisons, labels
 from unisono.tables.reading import clock_alignment, side_information
 
 if TYPE_CHECKING:

@@ -23,8 +23,7 @@ from unisono.maths.agreement.intraclass_reliability import Design, IccDraws
 from unisono.maths.agreement.multivariate_agreement import multivariate_agreement, standardised
 from unisono.maths.agreement.rater_agreement import PairFigures, PairMeetings
 from unisono.maths.series.delay_search import advanced
-from unisono.tables import coverage_and_outliers, item_table, labels
-from unisono.tables.ratings import Ratings
+from unisono.tables import Ratings, coverage_and_outliers, item_table, labels
 
 LEAST_LEFT = 1e-3  # numerical: share of all variance that is left however little annotators differ
 LEAST_RECORDINGS = 20  # below, stretches of recordings are drawn instead

@@ -16,9 +16,8 @@ from unisono.errors import spoken
 from unisono.fusers import crowd, fuser
 from unisono.maths.raters.rater_signal import SharedSignal
 from unisono.maths.structure_words import Counting
-from unisono.tables.labels import listed
+from unisono.tables import Ratings, listed
 from unisono.tables.rating_checks import Alert, check_ratings, wild_alerts
-from unisono.tables.ratings import Ratings
 
 COPIES = "copies"  # the kind of alert
 NAMED = 8  # annotators of one set that are named

@@ -33,9 +33,7 @@ from unisono.maths.metrics import (
     resampled_scores,
 )
 from unisono.scale.executors import OnTask, Workers, run_tasks
-from unisono.tables.item_table import Clock, ItemTable
-from unisono.tables.labels import listed
-from unisono.tables.ratings import Ratings
+from unisono.tables import Clock, ItemTable, Ratings, listed
 
 METRICS = ("ccc", "pearson")
 

@@ -20,9 +20,8 @@ from unisono.fusers import Fuser, fusion_results, standardisation
 from unisono.fusers.held_out_stretches import without_rows
 from unisono.maths.grouped_sums import grouped_correlation
 from unisono.maths.items.item_estimates import HeldOut, held_out_scores
+from unisono.tables import ItemTable, Ratings
 from unisono.tables.coverage_and_outliers import coverage, frame_index, raters_per_frame
-from unisono.tables.item_table import ItemTable
-from unisono.tables.ratings import Ratings
 
 MOST_LATE = 5.0  # seconds by which a left-out trace may be behind the truth
 LAGS = 26  # of them tried

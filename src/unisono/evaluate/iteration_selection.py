@@ -17,8 +17,7 @@ import numpy as np
 
 from unisono.fusers import Fused, Fuser
 from unisono.maths.metrics import Switch, best_switch, ccc
-from unisono.tables.item_table import ItemTable
-from unisono.tables.ratings import Ratings
+from unisono.tables import ItemTable, Ratings
 
 
 class Labelled(NamedTuple):

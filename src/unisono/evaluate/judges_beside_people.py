@@ -22,10 +22,9 @@ from unisono.fusers import fusion_results, group_fit
 from unisono.fusers.grouped_annotators import Groups
 from unisono.maths.groups.judge_tests import EPSILON, HARMFUL, USELESS, VERDICTS, change_probability, short_verdict
 from unisono.maths.items.item_estimates import expected_reduction, rating_information
+from unisono.tables import Introduced, Introduction, RatingNumbers, Ratings, counted, listed
 from unisono.tables.annotator_kinds import divide
 from unisono.tables.exporting.result_folder import write_results
-from unisono.tables.labels import Introduced, Introduction, counted, listed
-from unisono.tables.ratings import RatingNumbers, Ratings
 from unisono.tables.reading import data_frames, scores_of_systems
 
 FORMAT = "judges/1"  # of the plain values, as docs/schemas has it

@@ -19,8 +19,7 @@ from unisono.evaluate.held_out_ratings import annotator_folds, judgement_folds
 from unisono.fusers import Fused, crowd, held_out_stretches, joint_traces, make_fuser, model_registry
 from unisono.maths.metrics import RESAMPLES, better_share, paired_t, resample_counts, resampled_scores
 from unisono.scale.executors import OnTask, Workers, run_tasks
-from unisono.tables import item_table, rating_checks
-from unisono.tables.ratings import Ratings
+from unisono.tables import Ratings, item_table, rating_checks
 
 QUESTIONS: tuple[tuple[Question, str, str], ...] = (("joint", "joint", "independent"), ("default", "auto", "mean"))
 SLOW = ("paper-joint", "paper-independent")

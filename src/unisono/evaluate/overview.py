@@ -18,11 +18,9 @@ from unisono.maths.agreement.agreement_bootstrap import Interval, bootstrap, mak
 from unisono.maths.agreement.chance_corrected import nominal_agreement
 from unisono.maths.agreement.rater_agreement import leave_one_out
 from unisono.maths.category_votes import Votes, agreement_with_others, vote_counts
-from unisono.tables import coverage_and_outliers, item_table
+from unisono.tables import Introduced, Introduction, Ratings, counted, coverage_and_outliers, item_table, listed
 from unisono.tables.categories import Categories, Choices
-from unisono.tables.labels import Introduced, Introduction, counted, listed
 from unisono.tables.rating_checks import CONSTANT_FROM, Alert
-from unisono.tables.ratings import Ratings
 
 MOST_SHARE = 0.5  # a class chosen more often than this may honestly be all that somebody chose
 

@@ -15,9 +15,7 @@ import numpy as np
 from unisono.errors import DataError
 from unisono.maths import metrics
 from unisono.maths.series.delay_search import advanced
-from unisono.tables.item_table import ItemTable
-from unisono.tables.labels import Introduced, Introduction, counted, listed, sort_labels
-from unisono.tables.ratings import Ratings
+from unisono.tables import Introduced, Introduction, ItemTable, Ratings, counted, listed, sort_labels
 
 
 @dataclass(frozen=True)

@@ -24,11 +24,10 @@ from unisono.fusers.fusion_results import Annotators, Fused
 from unisono.fusers.pair_design import plan_comparisons
 from unisono.fusers.rating_design import TARGET, Plan
 from unisono.maths.agreement import agreement_bootstrap, intraclass_reliability
+from unisono.tables import Ratings, counted
 from unisono.tables.comparisons import Comparisons
 from unisono.tables.coverage_and_outliers import coverage
-from unisono.tables.labels import counted
 from unisono.tables.rating_checks import Alert
-from unisono.tables.ratings import Ratings
 
 LEAST_RATERS = 3  # of two who differ nothing says who is nearer to the truth
 LEAST_SHARED = 5  # items with two ratings: the agreement on fewer is an accident

@@ -27,8 +27,7 @@ from unisono.maths.items.item_estep import posterior
 from unisono.maths.items.item_estimates import Predictive, predicted_ratings
 from unisono.maths.items.item_params import ItemParams, identity_rows
 from unisono.maths.raters.rater_diagnosis import Diagnosis, diagnose
-from unisono.tables.item_table import ItemTable
-from unisono.tables.ratings import Ratings
+from unisono.tables import ItemTable, Ratings
 
 NEAR_ZERO = 1e-6  # numerical: in standardised units: less than this is nothing
 

@@ -29,9 +29,8 @@ from unisono.maths.items import item_estimates, item_params
 from unisono.maths.series.delay_search import advanced, relative_lags
 from unisono.maths.series.trace_averages import informative_lag, known_mean
 from unisono.maths.series.trace_data import SeriesData, recordings_of
+from unisono.tables import ItemTable, Ratings
 from unisono.tables.coverage_and_outliers import frame_index
-from unisono.tables.item_table import ItemTable
-from unisono.tables.ratings import Ratings
 
 NOTES: dict[str, Any] = {"mean_delay": None, "delay_convention": "none", "window": 0.0}  # no delay is estimated
 

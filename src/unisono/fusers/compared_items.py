@@ -35,10 +35,8 @@ from unisono.maths.comparisons.comparison_posterior import Answering, Posterior
 from unisono.maths.comparisons.comparison_state import Crowd, Earlier, Hyper, Prior, State
 from unisono.maths.gold_slope import Slope
 from unisono.maths.items import item_estimates, item_params
-from unisono.tables import annotator_kinds, answer_scale, item_table
+from unisono.tables import Ratings, annotator_kinds, answer_scale, did_you_mean, item_table, listed
 from unisono.tables.comparisons import Comparisons, place_of
-from unisono.tables.labels import did_you_mean, listed
-from unisono.tables.ratings import Ratings
 
 RATED = "rated"  # the model of ratings in a saved fit
 

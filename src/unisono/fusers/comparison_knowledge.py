@@ -23,11 +23,8 @@ from unisono.maths.comparisons import comparison_priors
 from unisono.maths.comparisons.comparison_priors import TRUTH_ITEMS
 from unisono.maths.comparisons.comparison_state import IMAGINARY, PINNED, Crowd, Earlier, Prior
 from unisono.maths.gold_slope import FEWEST_KNOWN, Slope, slope_on
-from unisono.tables import comparisons, item_table
-from unisono.tables.answer_scale import Scale
+from unisono.tables import Ratings, Scale, comparisons, item_table, listed, sort_labels
 from unisono.tables.comparisons import Comparisons, place_of
-from unisono.tables.labels import listed, sort_labels
-from unisono.tables.ratings import Ratings
 
 if TYPE_CHECKING:
     from unisono.fusers.compared_items import Pairwise

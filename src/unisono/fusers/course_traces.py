@@ -32,8 +32,7 @@ from unisono.maths.series import shared_dynamics as dynamics
 from unisono.maths.series import trace_averages as averages
 from unisono.maths.series.trace_data import SeriesData, recordings_of
 from unisono.maths.series.trace_warping import barycentre
-from unisono.tables.item_table import ItemTable
-from unisono.tables.ratings import Ratings
+from unisono.tables import ItemTable, Ratings
 
 WINDOW_SECONDS = 10.0  # choice: of weights by windows: what a rater needs to be followed or not
 REACH_SECONDS = 1.5  # choice: that a trace is warped at most: half the window of delays

@@ -20,10 +20,7 @@ from unisono.fusers import fuser_settings, learned_arrays, standardisation
 from unisono.fusers.fusion_results import Annotators, Fit, Fused, SharedError
 from unisono.maths import em_loop, gold_slope
 from unisono.maths.items import item_estimates, item_params
-from unisono.tables.answer_scale import Scale
-from unisono.tables.item_table import ItemTable
-from unisono.tables.labels import listed
-from unisono.tables.ratings import Ratings
+from unisono.tables import ItemTable, Ratings, Scale, listed
 
 Progress = Callable[[int, float], None]  # iteration, objective
 NOT_SAVED = ("jobs",)  # settings that say how fast, not what

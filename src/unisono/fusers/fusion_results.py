@@ -23,10 +23,7 @@ from unisono.maths.items.item_estimates import half_width
 from unisono.maths.raters.rater_diagnosis import Diagnosis
 from unisono.maths.raters.response_styles import KINDS
 from unisono.maths.series.tracer_diagnosis import KINDS as TRACING
-from unisono.tables.answer_scale import Scale
-from unisono.tables.item_table import Clock, ItemTable
-from unisono.tables.labels import Introduced, Introduction, counted, listed
-from unisono.tables.ratings import Ratings
+from unisono.tables import Clock, Introduced, Introduction, ItemTable, Ratings, Scale, counted, listed
 
 FigureEnds = dict[str, tuple[np.ndarray, np.ndarray]]  # lower and upper ends, (K, D) each
 INTERVAL = 0.90  # convention: the level of every interval that is written

@@ -22,9 +22,8 @@ from unisono.maths.groups.group_data import GroupData, GroupParams, Rows
 from unisono.maths.groups.group_labels import Learned, effective_number, shared_share
 from unisono.maths.groups.group_priors import JUDGES, MANY_LABELS, PEOPLE, REFERENCE, KindPrior
 from unisono.maths.items.item_estimates import half_width
+from unisono.tables import RatingNumbers, Ratings, listed
 from unisono.tables.annotator_kinds import Division
-from unisono.tables.labels import listed
-from unisono.tables.ratings import RatingNumbers, Ratings
 
 OTHER_UNITS = 3.0  # convention: ratio of typical spreads from which two groups do not use the same scale
 

@@ -33,10 +33,7 @@ from unisono.maths.groups.group_priors import MAX_ITERATIONS, TOLERANCE, GroupPr
 from unisono.maths.items.item_estimates import Predictive
 from unisono.maths.items.item_params import ItemParams
 from unisono.maths.structure_words import ITEM_WORDS, EstimateScale, require_word
-from unisono.tables import annotator_kinds, answer_scale
-from unisono.tables.item_table import ItemTable
-from unisono.tables.labels import listed
-from unisono.tables.ratings import RatingNumbers, Ratings
+from unisono.tables import ItemTable, RatingNumbers, Ratings, annotator_kinds, answer_scale, listed
 
 
 class LearnedGroups(Fuser):

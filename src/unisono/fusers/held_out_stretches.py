@@ -15,8 +15,7 @@ from unisono.errors import ConvergenceWarning, DataError, taken
 from unisono.fusers.fuser import Fuser
 from unisono.fusers.standardisation import pooled_scaling
 from unisono.scale.executors import OnTask, Workers, run_tasks
-from unisono.tables.item_table import ItemTable
-from unisono.tables.ratings import Ratings
+from unisono.tables import ItemTable, Ratings
 
 SECONDS = 10.0  # convention: of a stretch, at least
 FOLDS = 5  # convention: every frame is hidden in one of them

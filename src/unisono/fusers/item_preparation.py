@@ -18,10 +18,7 @@ from unisono.maths.items import annotator_rows, item_data
 from unisono.maths.items.censored_answers import EndAnswers, Typical
 from unisono.maths.items.item_params import ItemParams, Structure
 from unisono.maths.structure_words import BENT, ITEM_WORDS, EstimateScale, Noise, Transform, require_word
-from unisono.tables import labels, rating_checks, scale_inference
-from unisono.tables.answer_scale import Ends, Scale
-from unisono.tables.item_table import ItemTable
-from unisono.tables.ratings import Ratings
+from unisono.tables import Ends, ItemTable, Ratings, Scale, labels, rating_checks, scale_inference
 from unisono.tables.scale_inference import Lattice, Phases
 
 TOLERANCE = 5e-3  # numerical: change of any truth that stops EM; costs .0002 against .001 and halves the iterations

@@ -26,9 +26,8 @@ from unisono.maths.items.item_priors import PANEL, Priors
 from unisono.maths.items.likelihood_em import MlSettings
 from unisono.maths.raters.rater_diagnosis import Diagnosis
 from unisono.maths.structure_words import Anchor, EstimateScale, Inference, IntervalKind, Latent, Noise, Transform
+from unisono.tables import ItemTable, Ratings
 from unisono.tables.coverage_and_outliers import without_wild
-from unisono.tables.item_table import ItemTable
-from unisono.tables.ratings import Ratings
 
 
 class LearnedJoint(Fuser):

@@ -20,8 +20,7 @@ from unisono.maths.series import error_bands, trace_features, trace_parts, trace
 from unisono.maths.series.trace_data import SeriesData, Structure
 from unisono.maths.series.trace_em_fit import DefaultFit, Settings, filter_lag
 from unisono.maths.series.trace_gold import GoldSettings, choose_taps, delay_by_gold, fit_with_gold, gold_slopes
-from unisono.tables.item_table import ItemTable
-from unisono.tables.ratings import Ratings
+from unisono.tables import ItemTable, Ratings
 
 WINDOW = 3.0  # convention: seconds, where none is given
 DELAYS = "delays"  # the phase of a fit that searches for them

@@ -17,9 +17,8 @@ from unisono.fusers.grouped_annotators import Groups
 from unisono.fusers.joint_items import Joint
 from unisono.fusers.published_items import Curved, Regions, Types
 from unisono.maths.structure_words import BENT
+from unisono.tables import Ratings, did_you_mean, listed
 from unisono.tables.annotator_kinds import is_machine, kinds_of, looks_like_model
-from unisono.tables.labels import did_you_mean, listed
-from unisono.tables.ratings import Ratings
 
 _PAPER: dict[str, Any] = {
     "transform": "full",

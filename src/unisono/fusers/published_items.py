@@ -23,8 +23,7 @@ from unisono.maths.items.item_estimates import Predictive, predicted_ratings
 from unisono.maths.items.item_params import ItemParams
 from unisono.maths.published import annotator_types, curved_annotators, item_regions
 from unisono.maths.published.published_answers import Answers, Truths
-from unisono.tables.item_table import ItemTable
-from unisono.tables.ratings import Ratings
+from unisono.tables import ItemTable, Ratings
 
 SETTLED = 1e-6  # numerical: relative change of the objective at which a climb ends
 MOST_STEPS = 500  # numerical: of a climb

@@ -27,8 +27,7 @@ from unisono.maths.series.trace_data import Priors, SeriesData, SeriesParams, St
 from unisono.maths.series.trace_em import paper_step, start_from_truth
 from unisono.maths.series.trace_estep import log_likelihood
 from unisono.scale.executors import run_tasks
-from unisono.tables.item_table import ItemTable
-from unisono.tables.ratings import Ratings
+from unisono.tables import ItemTable, Ratings
 
 WIDTHS = (5, 10, 20, 50)  # published: frames, the paper's
 

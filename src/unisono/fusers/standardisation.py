@@ -17,8 +17,7 @@ from unisono.errors import DataError
 from unisono.maths.items import annotator_levels, item_data
 from unisono.maths.items.item_params import ItemParams
 from unisono.maths.rating_values import pooled_moments
-from unisono.tables import item_table, labels
-from unisono.tables.ratings import Ratings
+from unisono.tables import Ratings, item_table, labels
 
 DUST = 1e-12  # numerical: of the common unit: nothing that anybody answered
 

@@ -21,9 +21,7 @@ from unisono.maths.series.trace_data import SeriesData
 from unisono.maths.series.trace_features import accumulate
 from unisono.maths.series.trace_parts import HeldParts, OnPart, Parts, make_part, split
 from unisono.scale.executors import Executor, OnTask, Workers
-from unisono.tables import labels, rating_checks
-from unisono.tables.item_table import ItemTable
-from unisono.tables.ratings import Ratings
+from unisono.tables import ItemTable, Ratings, labels, rating_checks
 
 ALIGN = "Bring it there first with unisono.align_to(table, ratings, hold=1.0, complete=True)."
 

@@ -45,8 +45,7 @@ from unisono.fusers.trace_model import (
 from unisono.maths.gold_slope import Slope
 from unisono.maths.items import item_estimates, item_params
 from unisono.maths.series.trace_data import SeriesData
-from unisono.tables.item_table import ItemTable
-from unisono.tables.ratings import Ratings
+from unisono.tables import ItemTable, Ratings
 
 SHARED_BY_STATES = ("rate_", "scaling_", "scale_", "dimensions_", "annotators_", "frames_")
 

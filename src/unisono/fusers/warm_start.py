@@ -16,8 +16,7 @@ from unisono.fusers.standardisation import Scaling
 from unisono.maths.items import annotator_rows, censored_answers, item_params
 from unisono.maths.items.annotator_levels import tails
 from unisono.maths.items.bayes_bound import BayesSettings, KnownAnnotators, Targets
-from unisono.tables import answer_scale, labels
-from unisono.tables.ratings import Ratings
+from unisono.tables import Ratings, answer_scale, labels
 
 if TYPE_CHECKING:
     from unisono.fusers.joint_items import Joint

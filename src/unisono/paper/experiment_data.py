@@ -24,10 +24,8 @@ from typing import NamedTuple
 import numpy as np
 
 from unisono.errors import DataError
+from unisono.tables import Clock, ItemTable, Ratings, listed
 from unisono.tables.datasets.fetched import cached
-from unisono.tables.item_table import Clock, ItemTable
-from unisono.tables.labels import listed
-from unisono.tables.ratings import Ratings
 
 ADAPTING = 63.66  # cd/m2 at which K_Br is 1: an office, a screen
 SRGB_TO_XYZ = np.array(

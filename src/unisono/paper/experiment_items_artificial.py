@@ -38,8 +38,7 @@ from unisono.paper.experiment_data import DIMENSIONS, draw_people, file_sums, ju
 from unisono.paper.experiment_page import score_bars
 from unisono.paper.experiment_reporting import averaged, bars_over_sets, bars_over_splits, score_table, stars_in_sets
 from unisono.paper.paper_protocol import INDEPENDENT, JOINT, METRIC_NAMES, PROTOCOL, collected, compared, race
-from unisono.tables.item_table import ItemTable
-from unisono.tables.ratings import Ratings
+from unisono.tables import ItemTable, Ratings
 from unisono.tables.reading.ratings_reader import read_item_table, read_ratings
 
 NAME = "items-artificial"

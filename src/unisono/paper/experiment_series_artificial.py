@@ -33,9 +33,8 @@ from unisono.paper.experiment_claims import (
 from unisono.paper.experiment_data import Traced
 from unisono.paper.experiment_reporting import averaged, bars_over_splits, fold_units, over_folds, races_of, score_table
 from unisono.paper.paper_protocol import DEFAULT, FOLDS, GOLD, INDEPENDENT, JOINT, MEAN, PROTOCOL, race_fold
+from unisono.tables import Clock, ItemTable, Ratings
 from unisono.tables.datasets import load_dataset, load_dataset_table
-from unisono.tables.item_table import Clock, ItemTable
-from unisono.tables.ratings import Ratings
 from unisono.tables.reading.clock_alignment import align_to
 from unisono.tables.reading.ratings_reader import read_item_table, read_ratings
 

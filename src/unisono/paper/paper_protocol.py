@@ -21,8 +21,7 @@ from unisono.fusers import Fuser, make_fuser
 from unisono.maths.metrics import best_switch, ccc, complete_pairs, paired_t, pearson
 from unisono.paper.experiment_claims import ALPHA, Numbers
 from unisono.paper.experiment_data import Traced
-from unisono.tables.item_table import ItemTable
-from unisono.tables.ratings import Ratings
+from unisono.tables import ItemTable, Ratings
 
 JOINT, INDEPENDENT, DEFAULT, GOLD, MEAN = "paper-joint", "paper-independent", "auto", "auto+gold", "mean"
 PROTOCOL = (JOINT, INDEPENDENT, MEAN, DEFAULT, GOLD)

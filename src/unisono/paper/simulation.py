@@ -16,9 +16,8 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from unisono.errors import DataError, SettingsError
+from unisono.tables import Clock, ItemTable, Ratings
 from unisono.tables.comparisons import LEFT, RIGHT, TIE, Comparisons
-from unisono.tables.item_table import Clock, ItemTable
-from unisono.tables.ratings import Ratings
 
 
 class Simulation(NamedTuple):

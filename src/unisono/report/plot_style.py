@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from unisono.errors import DataError
 from unisono.fusers import Annotators, Fused, Fuser
-from unisono.tables.labels import did_you_mean
-from unisono.tables.ratings import Ratings
+from unisono.tables import Ratings, did_you_mean
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

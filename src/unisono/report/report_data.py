@@ -20,8 +20,7 @@ from unisono.fusers import Annotators, Fuser, make_fuser
 from unisono.maths.metrics import standard_error
 from unisono.report import report_annotators, report_truths
 from unisono.report.report_categories import Chosen, choices
-from unisono.tables import coverage_and_outliers, item_table
-from unisono.tables.ratings import Ratings
+from unisono.tables import Ratings, coverage_and_outliers, item_table
 
 FOLDS = 5
 MOST_HELD_OUT = 30_000  # beyond, fitting five times over takes longer than anybody waits for a page

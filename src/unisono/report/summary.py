@@ -14,9 +14,8 @@ import numpy as np
 from unisono.evaluate import annotator_findings
 from unisono.evaluate.alerts import NO_SIGNAL, first_line, gold_lines, kind_lines, nothing_shared, said
 from unisono.fusers.fusion_results import Annotators, Fit
-from unisono.tables import item_table, labels
+from unisono.tables import Ratings, item_table, labels
 from unisono.tables.rating_checks import Alert
-from unisono.tables.ratings import Ratings
 
 
 def delay_words(notes: dict[str, Any]) -> str | None:

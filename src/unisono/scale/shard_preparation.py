@@ -18,9 +18,7 @@ from unisono.scale.executors import Executor, Shard, Task, add_fields
 from unisono.scale.shard_folder import ShardFolder, item_labels
 from unisono.scale.shard_parts import Known, Look, Part, Source, Tally, groups_of, make_part
 from unisono.scale.sharded_default import Counted, look_at_all
-from unisono.tables import coverage_and_outliers, labels, rating_checks, scale_inference
-from unisono.tables.answer_scale import Scale
-from unisono.tables.item_table import ItemTable
+from unisono.tables import ItemTable, Scale, coverage_and_outliers, labels, rating_checks, scale_inference
 from unisono.tables.rating_checks import Alert
 
 MODELS = ("auto", "joint")

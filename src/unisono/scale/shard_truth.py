@@ -11,8 +11,7 @@ import polars as pl
 from unisono.fusers import Fit, Fused, Joint, revive
 from unisono.scale.shard_folder import item_labels
 from unisono.scale.shard_parts import Known, Part, Source, Units, in_units, make_part
-from unisono.tables.answer_scale import Scale
-from unisono.tables.ratings import Ratings
+from unisono.tables import Ratings, Scale
 
 SAMPLE_ODD = np.uint64(0x9E3779B97F4A7C15)  # numerical: an odd number without pattern, for choosing items
 

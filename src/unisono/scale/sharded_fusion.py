@@ -39,9 +39,8 @@ from unisono.scale.shard_preparation import (
 )
 from unisono.scale.shard_truth import Labels, fused_part, gathered_sample, make_labelled, some_rows, truth_frame
 from unisono.scale.sharded_default import Counted, Everybody, Fitted, Found, OnPhase
-from unisono.tables import answer_scale, rating_checks
+from unisono.tables import Ratings, answer_scale, rating_checks
 from unisono.tables.exporting.result_folder import rounded_figures, write_results
-from unisono.tables.ratings import Ratings
 from unisono.tables.reading import cell_meanings, missing_codes
 
 SHOWN_ITEMS = 3_000  # in the report, about; of more, some are shown

@@ -15,7 +15,33 @@
 The files beside the sub-rooms are the containers: they import NumPy and SciPy alone, and know neither files nor models.
 """
 
+from unisono.tables.answer_scale import Ends, Scale
 from unisono.tables.item_table import Clock, ItemTable
-from unisono.tables.ratings import Ratings
+from unisono.tables.labels import (
+    Introduced,
+    Introduction,
+    counted,
+    did_you_mean,
+    listed,
+    nearest,
+    rows_of,
+    sort_labels,
+)
+from unisono.tables.ratings import RatingNumbers, Ratings
 
-__all__ = ["Clock", "ItemTable", "Ratings"]
+__all__ = [
+    "Clock",
+    "Ends",
+    "Introduced",
+    "Introduction",
+    "ItemTable",
+    "RatingNumbers",
+    "Ratings",
+    "Scale",
+    "counted",
+    "did_you_mean",
+    "listed",
+    "nearest",
+    "rows_of",
+    "sort_labels",
+]
