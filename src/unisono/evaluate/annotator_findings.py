@@ -15,6 +15,7 @@ from unisono.evaluate.alerts import WORDS
 from unisono.fusers.fusion_results import INTERVAL, Annotators
 from unisono.maths.items.item_estimates import half_width
 from unisono.maths.raters.rater_diagnosis import Diagnosis
+from unisono.tables import rows_of
 
 NAMED_FROM = 0.9  # probability from which an annotator is named
 SUSPECTED_FROM = 0.5  # more likely a spammer than not: too much to be told that nobody looks like one
@@ -73,17 +74,12 @@ def findings(annotators: Annotators) -> dict[str, Any] | None:
         for d in range(len(annotators.dimensions))
         for row in _of_dimension(annotators, kind, d, _probability(found, kind)[:, d], spammer)
     ]
+    people = {"annotator": annotators.annotators, "probability": [_rounded(p) for p in found.spammer]}
     return {
         "named_from": NAMED_FROM,
         "expected_spammers": round(float(found.spammer[annotators.ratings > 0].sum()), 2),
-        "spammers": [
-            {"annotator": annotators.annotators[k], "probability": _rounded(found.spammer[k])}
-            for k in _most_probable(found.spammer, spammer)
-        ],
-        "suspected": [
-            {"annotator": annotators.annotators[k], "probability": _rounded(found.spammer[k])}
-            for k in _most_probable(found.spammer, suspected)
-        ],
+        "spammers": rows_of(people, _most_probable(found.spammer, spammer)),
+        "suspected": rows_of(people, _most_probable(found.spammer, suspected)),
         "styles": styles,
     }
 

@@ -41,12 +41,14 @@ class CategoryOverview:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON."""
-        found = asdict(self)
-        for name in ("alpha", "ac1"):
-            one: Interval = getattr(self, name)
-            found[name] = one.value
-            found.setdefault("intervals", {})[name] = [one.low, one.high]
-        return found
+        return _with_intervals(self)
+
+
+def _with_intervals(one: CategoryOverview | DimensionOverview) -> dict[str, Any]:
+    """Plain data, figures by their values and the ends of their intervals aside."""
+    agreed = {name: figure for name, figure in vars(one).items() if isinstance(figure, Interval)}
+    values = {name: figure.value for name, figure in agreed.items()}
+    return asdict(one) | values | {"intervals": {name: [own.low, own.high] for name, own in agreed.items()}}
 
 
 def category_overview(categories: Categories, drawing: Drawing | None = None) -> tuple[CategoryOverview, ...]:
@@ -136,10 +138,10 @@ class Overview(Introduced):
     judgements: int
     annotators_per_item: tuple[int, float, int]  # least, median, most
     items_per_annotator: tuple[int, float, int]
-    rate: float | None  # frames per second of a series
-    seconds: float | None  # all recordings together
-    dimensions: tuple[DimensionOverview, ...]
-    alerts: tuple[Alert, ...]
+    rate: float | None = None  # frames per second of a series
+    seconds: float | None = None  # all recordings together
+    dimensions: tuple[DimensionOverview, ...] = ()
+    alerts: tuple[Alert, ...] = ()
     reading: dict[str, Any] | None = None  # how the table was read
     copies: tuple[CopySet, ...] = ()  # annotators who look like one opinion
     categories: tuple[CategoryOverview, ...] = ()  # dimensions whose answers are categories
@@ -171,10 +173,7 @@ class Overview(Introduced):
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON."""
         found = asdict(self)
-        for row, own in zip(found["dimensions"], self.dimensions, strict=True):
-            agreed = {name: getattr(own, name) for name in ("alpha", "icc_a1", "icc_ak", "icc_c1", "icc_ck")}
-            row |= {name: one.value for name, one in agreed.items()}
-            row["intervals"] = {name: [one.low, one.high] for name, one in agreed.items()}
+        found["dimensions"] = [_with_intervals(one) for one in self.dimensions]
         if self.categories:
             found["categories"] = [one.to_dict() for one in self.categories]
         else:
@@ -202,10 +201,6 @@ def _of_categories(answers: Categories, chosen: tuple[CategoryOverview, ...]) ->
         judgements=pairs.shape[1],
         annotators_per_item=span(np.bincount(pairs[0], minlength=len(answers.items))),
         items_per_annotator=span(np.bincount(pairs[1], minlength=len(answers.annotators))),
-        rate=None,
-        seconds=None,
-        dimensions=(),
-        alerts=(),
         reading=item_table.reading_data(answers),
         categories=chosen,
     )

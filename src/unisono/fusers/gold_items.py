@@ -76,16 +76,10 @@ class TurnedFit(NamedTuple):
 
     def annotators(self, whole: Annotators, part: Annotators) -> Annotators:
         """The table of annotators; what they are, whatever the model, stays."""
-        return replace(
-            whole,
-            ends=self._ends(whole.ends, part.ends),
-            bias=self.columns(whole.bias, part.bias),
-            gain=self.columns(whole.gain, part.gain),
-            leakage=self.blocks(whole.leakage, part.leakage),
-            noise=self.columns(whole.noise, part.noise),
-            reliability=self.columns(whole.reliability, part.reliability),
-            agreement=self.columns(whole.agreement, part.agreement),
-        )
+        names = ("bias", "gain", "noise", "reliability", "agreement")
+        own = {name: self.columns(getattr(whole, name), getattr(part, name)) for name in names}
+        leakage, ends = self.blocks(whole.leakage, part.leakage), self._ends(whole.ends, part.ends)
+        return replace(whole, leakage=leakage, ends=ends, **own)
 
     def _ends(self, whole: FigureEnds | None, part: FigureEnds | None) -> FigureEnds | None:
         """Of the intervals of figures, by name."""

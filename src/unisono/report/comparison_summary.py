@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from unisono.evaluate.alerts import said
 from unisono.evaluate.comparison_overview import ComparisonOverview, connectedness
 from unisono.fusers.compared_copies import CopiedAnswers
 from unisono.fusers.compared_items import Pairwise
@@ -64,18 +65,20 @@ def summary_lines(data: dict[str, Any]) -> list[str]:
     """The summary as a person reads it."""
     lines = [*data["reading"], data["connected"]]
     for name, one in data["dimensions"].items():
-        lines.append(
-            f"{name}: truths spread with sd {one['spread']:.2g} {one['unit']}, typical sd of an estimate "
-            f"{one['typical_sd']:.2g}; highest {listed(one['highest'])}, lowest {listed(one['lowest'])}."
-        )
+        ends = {end: listed(one[end]) for end in ("highest", "lowest")}
+        lines.append(said("pairs", "truths", name=name, **one | ends))
         if one["unit"] != "logits":
             lines.append(f"  A unit of it is {one['logits_per_unit']:.2g} logits of a comparison.")
-    lines += [_known(name, one) for name, one in data.get("gold", {}).items()]
-    lines += [_kind(data["kinds"]["reference"], row) for row in data.get("kinds", {}).get("others", ())]
+    lines += [said("pairs", "gold", name=name, **one) for name, one in data.get("gold", {}).items()]
+    kinds = data.get("kinds", {"others": ()})
+    for row in kinds["others"]:
+        people = counted(row["annotators"], "annotator")
+        lines.append(said("pairs", "kind", reference=kinds["reference"], people=people, **row))
     if data["order_effect_clear"]:
         side = "left" if data["order_effect"] > 0 else "right"
         lines.append(f"Order effect: on average the {side} item gains {abs(data['order_effect']):.2f} logits.")
-    lines.append(_suspects("a spammer", data["spammers"], data["expected_spammers"]))
+    spammers = {"listed": listed(data["spammers"]), "above": SUSPECT, "expected": data["expected_spammers"]}
+    lines.append(said("pairs", "spammers" if data["spammers"] else "no_spammer", **spammers))
     if data["flipped"]:
         lines.append(f"Annotators who answer upside down (probability above {SUSPECT:g}): {listed(data['flipped'])}.")
     lines += [copies_line(one) for one in data["copies"]]
@@ -87,27 +90,4 @@ def summary_lines(data: dict[str, Any]) -> list[str]:
 
 def copies_line(one: dict[str, Any]) -> str:
     """Who was merged, and why."""
-    return (
-        f"{listed(one['annotators'])} look like one annotator and count as one: {one['equal']:.0%} of {one['answers']} "
-        f"answers to the same pairs are equal, {one['expected']:.0%} were expected (--copies keep has everybody)."
-    )
-
-
-def _known(name: str, one: dict[str, Any]) -> str:
-    return (
-        f"Known truths give {name} its unit and level: {one['known']} items, {one['error']:.2g} apart from what "
-        f"annotators see, correlation {one['slope']:.2f} with the estimates without them."
-    )
-
-
-def _kind(reference: str, row: dict[str, Any]) -> str:
-    return (
-        f"{row['dimension']}: what the {counted(row['annotators'], 'annotator')} of the kind {row['kind']} see has a "
-        f"correlation of {row['correlation']:.2f} with what {reference} sees, which is the truth."
-    )
-
-
-def _suspects(what: str, names: list[str], expected: float) -> str:
-    if not names:
-        return f"No annotator is {what} with a probability above {SUSPECT:g} (expected number: {expected:.1f})."
-    return f"Annotators who look like {what} (probability above {SUSPECT:g}): {listed(names)}."
+    return said("pairs", "copies", who=listed(one["annotators"]), **one)

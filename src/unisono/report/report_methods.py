@@ -15,6 +15,10 @@ JOINT = (
 )
 
 
+def _said(what: str, **slots: Any) -> str:
+    return str(WORDS["methods"][what].format(**slots))
+
+
 def assumptions(data: dict[str, Any]) -> tuple[str, ...]:
     """Sentences about what the estimates rest on."""
     if data["kind"] == "categories":
@@ -37,21 +41,19 @@ def methods_paragraph(data: dict[str, Any]) -> str:
     version = summary["provenance"].get("unisono", "")
     if data["kind"] == "categories":
         return " ".join([f"Answers were fused with unisono {version}.", *_class_sentences(data)])
-    what = f"{summary['items']:,} item{'s' * (summary['items'] != 1)}"
-    if data["kind"] == "traces":
-        what = (
-            f"{summary['items']:,} recording{'s' * (summary['items'] != 1)} "
-            f"({summary['seconds']:,.0f} s at {summary['rate']:g} Hz)"
-        )
-    unit = "judgements" if data["kind"] == "items" else "traces"
-    per = as_number(summary["ratings_per_item"])
-    dims = data["dimensions"]
-    named = f" ({', '.join(dims)})" if len(dims) <= 12 else ""
+    things = counted(summary["items"], "item" if data["kind"] == "items" else "recording")
+    dims, named = counted(len(data["dimensions"]), "dimension"), ", ".join(data["dimensions"])
+    slots = {
+        "unit": "judgements" if data["kind"] == "items" else "traces",
+        "what": things if data["kind"] == "items" else _said("recordings", things=things, **summary),
+        "dimensions": f"{dims} ({named})" if len(data["dimensions"]) <= 12 else dims,
+        "per": as_number(summary["ratings_per_item"]),
+        "thing": "item" if data["kind"] == "items" else "recording",
+        "missing": as_share(summary["missing_share"]),
+    }
     sentences = [
-        f"{summary['annotators']:,} annotators gave {summary['judgements']:,} {unit} of {what} on {len(dims)} "
-        f"dimension{'s' * (len(dims) != 1)}{named}, {per} per {'item' if data['kind'] == 'items' else 'recording'}; "
-        f"{as_share(summary['missing_share'])} of the answers are missing.",
-        f"They were fused with unisono {version} by {_model(data['model'], len(dims))}.",
+        _said("counts", **summary | slots),
+        f"They were fused with unisono {version} by {_model(data['model'], len(data['dimensions']))}.",
     ]
     if summary.get("response", {}).get("kind") == "ends":
         sentences.append("Ratings at the minimum or maximum of the scale were treated as censored.")
@@ -62,10 +64,8 @@ def methods_paragraph(data: dict[str, Any]) -> str:
     diagnosis = summary.get("diagnosis")
     if diagnosis is not None:
         count = len(diagnosis["spammers"])
-        sentences.append(
-            f"{count if count else 'No'} annotator{'s' * (count != 1)} had a probability over "
-            f"{diagnosis['named_from']:g} of answering without regard to the items."
-        )
+        who = counted(count, "annotator") if count else "No annotators"
+        sentences.append(_said("spammers", count=who, **diagnosis))
     sentences += _kind_sentences(summary)
     sentences.append("Estimates are reported with 90% intervals.")
     return " ".join([*sentences, *_class_sentences(data)])
@@ -82,16 +82,13 @@ def _kind_sentences(summary: dict[str, Any]) -> list[str]:
     kinds = summary.get("kinds")
     if kinds is None or kinds["reference"] is None:
         return []
-    found = [
-        f"Ratings by '{kinds['reference']}' on {kinds['labelled_items']:,} items defined the truth; others were "
-        "modelled as groups whose members share a part of their error."
-    ]
+    found = [_said("kinds", **kinds)]
     if kinds.get("as_people_say"):
-        found.append(f"As the same ones rated every item, the truth on {listed(kinds['as_people_say'])} is their mean.")
+        found.append(_said("same_people", dimensions=listed(kinds["as_people_say"])))
     for one in kinds["groups"]:
         if one["kind"] != kinds["reference"]:
             worth = ", ".join(f"{as_number(value, 2)} on {name}" for name, value in one["effective"].items())
-            found.append(f"The {one['annotators']} of '{one['kind']}' were worth as many independent ones: {worth}.")
+            found.append(_said("worth", worth=worth, **one))
     return found
 
 
@@ -100,13 +97,8 @@ def _class_sentences(data: dict[str, Any]) -> list[str]:
     found = []
     for one in data["categories"]:
         own, alpha = data["summary"]["categories"][one["name"]], one["agreement"]["alpha"]
-        fused_by = WORDS["category_models"].get(own["model"], own["model"])
-        found.append(
-            f"Of {one['name']} ({len(one['classes'])} classes), {own['answers']:,} answers on {own['items']:,} items "
-            f"by {own['annotators']:,} annotators were fused by {fused_by}; "
-            f"nominal Krippendorff's alpha was {as_interval(alpha)}, the typical probability of the most probable "
-            f"class {own['typical_probability']:.2f}."
-        )
+        slots = {"fused_by": WORDS["category_models"].get(own["model"], own["model"]), "alpha": as_interval(alpha)}
+        found.append(_said("classes", name=one["name"], number=len(one["classes"]), **own | slots))
     return found
 
 
@@ -121,10 +113,7 @@ PAPER = {
 
 def citation(data: dict[str, Any]) -> tuple[str, ...]:
     """What to cite, in the style of the APA: the software with its version, and the paper of the model."""
-    software = (
-        f"The unisono developers. ({_year(data)}). unisono: many raters, one truth (Version {_version(data)}) "
-        "[Computer software]."
-    )
+    software = _said("software", year=_year(data), version=_version(data))
     paper = f"Ramakrishna, A., Gupta, R., & Narayanan, S. ({PAPER['year']}). {PAPER['title']}. arXiv:{PAPER['eprint']}."
     return (software,) if data["kind"] == "categories" else (software, paper)
 
