@@ -24,7 +24,7 @@ NAMED = 8  # annotators of one set that are named
 WORDS = tomllib.loads(Path(__file__).with_name("finding_words.toml").read_text(encoding="utf-8"))
 
 
-def said(about: str, what: str, **slots: Any) -> str:
+def said(about: str, what: str, /, **slots: Any) -> str:
     """A sentence of finding_words.toml with its slots filled in."""
     return str(WORDS[about][what].format(**slots))
 

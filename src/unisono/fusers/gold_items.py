@@ -77,7 +77,7 @@ class TurnedFit(NamedTuple):
     def annotators(self, whole: Annotators, part: Annotators) -> Annotators:
         """The table of annotators; what they are, whatever the model, stays."""
         names = ("bias", "gain", "noise", "reliability", "agreement")
-        own = {name: self.columns(getattr(whole, name), getattr(part, name)) for name in names}
+        own: dict[str, Any] = {name: self.columns(getattr(whole, name), getattr(part, name)) for name in names}
         leakage, ends = self.blocks(whole.leakage, part.leakage), self._ends(whole.ends, part.ends)
         return replace(whole, leakage=leakage, ends=ends, **own)
 

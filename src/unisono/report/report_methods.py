@@ -15,7 +15,7 @@ JOINT = (
 )
 
 
-def _said(what: str, **slots: Any) -> str:
+def _said(what: str, /, **slots: Any) -> str:
     return str(WORDS["methods"][what].format(**slots))
 
 
