@@ -82,10 +82,8 @@ def as_probability(value: float | None) -> str:
 def element(name: str, kind: str, /, *inside: object, **attributes: object) -> Markup:
     """An element of SVG of that class, if any, with what is inside; everything is escaped that is not markup."""
     about = ({"class": kind} if kind else {}) | {key.replace("_", "-"): value for key, value in attributes.items()}
-    said = Markup("").join(Markup(' {}="{}"').format(key, value) for key, value in about.items())
-    if not inside:
-        return Markup("<{}{}/>").format(Markup(name), said)
-    return Markup("<{0}{1}>{2}</{0}>").format(Markup(name), said, Markup("").join(escape(one) for one in inside))
+    said = "".join(f' {escape(key)}="{escape(value)}"' for key, value in about.items())
+    return Markup(f"<{name}{said}>{''.join(map(escape, inside))}</{name}>" if inside else f"<{name}{said}/>")
 
 
 def lettering(kind: str, x: object, y: object, words: object, **attributes: object) -> Markup:

@@ -8,13 +8,17 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache
 from importlib.resources import files
+from importlib.util import cache_from_source
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import BytecodeCache, Environment, PackageLoader, StrictUndefined
+from jinja2.bccache import Bucket
 from markupsafe import Markup, escape
 
 from unisono.errors import DataError
@@ -101,9 +105,28 @@ def _comparisons_page(data: dict[str, Any]) -> str:
     )
 
 
+class _CompiledTemplates(BytecodeCache):
+    """Compiled templates beside them, as Python keeps its modules: where it writes none, they are compiled each time."""
+
+    def load_bytecode(self, bucket: Bucket) -> None:
+        with suppress(OSError, NotImplementedError):
+            bucket.bytecode_from_string(_compiled(bucket).read_bytes())
+
+    def dump_bytecode(self, bucket: Bucket) -> None:
+        if sys.dont_write_bytecode:
+            return
+        with suppress(OSError, NotImplementedError, DataError), atomic_path(_compiled(bucket)) as part:
+            part.write_bytes(bucket.bytecode_to_string())
+
+
+def _compiled(bucket: Bucket) -> Path:
+    return Path(cache_from_source(str(Path(__file__).with_name("templates") / f"{bucket.key}.py")))
+
+
 def _environment() -> Environment:
     environment = Environment(
         loader=PackageLoader("unisono.report"),
+        bytecode_cache=_CompiledTemplates(),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
