@@ -242,7 +242,10 @@ def shown(cell: object) -> object:
 
 
 def write_tables(parts: list[Path]) -> None:
-    """The tables of docs/leaderboards.md from what runs at one commit printed; worlds that no run had are left out."""
+    """The tables of docs/leaderboards.md from what runs at one commit printed; worlds that no run had are left out.
+
+    A table of which there is nothing stays as it is.
+    """
     lines = [line for part in parts for line in csv.reader(part.read_text(encoding="utf-8").splitlines())]
     measured = {line[1] for line in lines if line[0] == "commit"}
     if len(measured) != 1:
@@ -250,6 +253,8 @@ def write_tables(parts: list[Path]) -> None:
     found = {line[0]: line for line in lines}
     sources = {}
     for name, header, order in (("worlds", BOARD, WORLDS), ("judges", JUDGED, PANELS)):
+        if not any(row in found for row in order):
+            continue
         path = TABLES / f"leaderboards-{name}.csv"
         with path.open("w", encoding="utf-8", newline="") as file:
             csv.writer(file, lineterminator="\n").writerows([header, *(found[row] for row in order if row in found)])

@@ -4,7 +4,13 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from unisono.maths.groups.judge_tests import _below, alternative_test, benjamini_yekutieli, own_consistency
+from unisono.maths.groups.judge_tests import (
+    _below,
+    alternative_test,
+    benjamini_yekutieli,
+    beside_people,
+    own_consistency,
+)
 
 
 def rated(judge_noise, seed=0, M=100, K=4, missing=0.2):
@@ -57,3 +63,12 @@ def test_consistency_is_the_intraclass_correlation():
     once = np.where(np.arange(4) == 0, answers, np.nan)
     assert np.isnan(own_consistency(once)).all()
     assert np.isnan(own_consistency(np.ones((5, 2)))[0])
+
+
+def test_people_who_err_against_each_other_do_not_blow_up_gains():
+    """From how they differ their mean would seem to be noise; what a judge foretells of it is none."""
+    rng = np.random.default_rng(0)
+    truth, error = rng.normal(size=200), rng.normal(0, 3, 200)
+    people = np.stack([truth + error, truth - error], axis=1)
+    for gain in (1.0, 0.5):
+        assert beside_people(gain * truth, people).gain == pytest.approx(gain)

@@ -10,7 +10,8 @@ than j is?
 
 Verdicts rest on what the judge tells of the mean y of people's ratings of an item, beside the best constant answer c:
 
-    r, with the interval of Fisher's z;  gain = cov(x, y) / (var y - noise),  skill = 1 - sum (x - y)^2 / sum (y - c)^2
+    r, with the interval of Fisher's z;  gain = cov(x, y) / max(var y - noise, r^2 var y)
+    skill = 1 - sum (x - y)^2 / sum (y - c)^2
     skill > 0 beyond chance: t-test of (y - c)^2 n / (n - 1) - (x - y)^2 over items                        eq. K7
 
 Helps: r > 0 beyond chance, so that a line through its answers is better than the best constant. May replace a person:
@@ -141,7 +142,7 @@ def beside_people(judge: np.ndarray, people: np.ndarray) -> Beside:
     r = together / np.sqrt(spread * own) if spread > 0 and own > 0 else 0.0
     reach = BEYOND / np.sqrt(max(n - 3, 1))
     low, high = np.tanh(np.arctanh(np.clip(r, -0.999999, 0.999999)) + np.array([-reach, reach]))
-    signal = max(spread - noise, LEAST_SIGNAL * spread)
+    signal = max(spread - noise, LEAST_SIGNAL * spread, r * r * spread)  # nobody foretells more of y than is truth
     better = (y - y.mean()) ** 2 * n / (n - 1) - (x - y) ** 2
     skill = 1 - float(np.mean((x - y) ** 2)) / spread if spread > 0 else float("nan")
     skilled = bool(better.mean() > BEYOND * better.std(ddof=1) / np.sqrt(n))
