@@ -10,17 +10,7 @@ import numpy as np
 from scipy.special import expit
 
 from unisono.errors import DataError, SettingsError
-from unisono.fusers.comparison_knowledge import (
-    dimensions_of,
-    earlier_people,
-    known_values,
-    places_in,
-    rating_prior,
-    union_of,
-    units_of_all,
-    with_earlier_people,
-    with_known_truths,
-)
+from unisono.fusers import comparison_knowledge
 from unisono.fusers.fuser import Fuser, Given, Progress
 from unisono.fusers.fuser_settings import ITERATIONS, Number
 from unisono.fusers.fusion_results import Annotators, Fit, Fused
@@ -113,8 +103,10 @@ class Pairwise(Fuser):
                 "The model 'pairwise' is for comparisons: give them (comparisons=..., --comparisons FILE)."
             )
         rated, division = given.ratings if given.ratings.J else None, given.told.get("division")
-        self.items_, self.dimensions_ = union_of(rated, compared)
-        self.judges_ = compared.annotators if earlier is None else with_earlier_people(compared, earlier)
+        self.items_, self.dimensions_ = comparison_knowledge.union_of(rated, compared)
+        self.judges_ = (
+            compared.annotators if earlier is None else comparison_knowledge.with_earlier_people(compared, earlier)
+        )
         self.kinds_, self.kind_of_ = ("",), np.zeros(len(self.judges_), dtype=np.int64)
         if division is not None:
             self.kinds_, self.kind_of_ = division.names, division.group
@@ -123,8 +115,8 @@ class Pairwise(Fuser):
             self._begin(given, compared, earlier, D)
         else:
             self.prior_ = self._rate(rated, given, D)
-        people = None if earlier is None else earlier_people(self.judges_, earlier)
-        data = self._prepared(compared, dimensions_of(rated, compared), people)
+        people = None if earlier is None else comparison_knowledge.earlier_people(self.judges_, earlier)
+        data = self._prepared(compared, comparison_knowledge.dimensions_of(rated, compared), people)
         if people is not None and people.population.steps is not None and len(people.population.steps) < data.steps:
             people = people._replace(population=people.population._replace(steps=None))
         at, listener = comparison_state.problem(data, self.prior_, earlier=people), given.on_step
@@ -136,13 +128,16 @@ class Pairwise(Fuser):
         self.crowd_, self.hyper_, self.levels_ = state.crowd, state.hyper, self.prior_.rated
         self.counts_ = np.bincount(compared.annotator_of, minlength=len(self.judges_))
         if earlier is not None:
-            self.counts_[places_in(self.judges_, earlier.judges_)] += earlier.counts_
+            self.counts_[comparison_knowledge.places_in(self.judges_, earlier.judges_)] += earlier.counts_
         self.prior_mean_ = self.prior_.mean.mean(axis=0)
 
     def _prepared(
         self, compared: Comparisons, dimensions: Sequence[str], people: Earlier | None = None
     ) -> ComparisonData:
-        item, dim = places_in(self.items_, compared.items), places_in(self.dimensions_, dimensions)
+        item, dim = (
+            comparison_knowledge.places_in(self.items_, compared.items),
+            comparison_knowledge.places_in(self.dimensions_, dimensions),
+        )
         who, left, right = compared.annotator_of, item[compared.left], item[compared.right]
         own = dim[compared.dimension_of] + self.kind_of_[who] * len(self.dimensions_)
         steps = None if people is None else people.population.steps
@@ -176,14 +171,16 @@ class Pairwise(Fuser):
             self.scaling_ = earlier.scaling_
         if given.gold is None:
             return
-        known_truths = known_values(given.gold, self.items_, self.dimensions_)
+        known_truths = comparison_knowledge.known_values(given.gold, self.items_, self.dimensions_)
         if self.prior_.rated.any():  # the earlier fit has a unit
             known_truths[:, ~self.prior_.rated] = np.nan  # comparisons of these keep the earlier unit, logits
             self.prior_ = self.prior_._replace(gold=self.scaling_.standardise(known_truths))
             return
         blind = self.alike()
         blind._told = given.told
-        found = with_known_truths(known_truths, blind.fit(given.ratings, given.features), given.gold.source)
+        found = comparison_knowledge.with_known_truths(
+            known_truths, blind.fit(given.ratings, given.features), given.gold.source
+        )
         self._blind = blind._state
         self.prior_, self.scaling_ = found.prior, found.scaling
         self.slopes_ = found.slopes
@@ -195,8 +192,8 @@ class Pairwise(Fuser):
         """The model of ratings, fitted: what it says of the items, and its units."""
         self.rater_ = Joint(gold_anyway=self.gold_anyway).fit(rated, given.features, given.gold)
         self.annotators_, self.space_ = self.rater_.annotators_, self.rater_.space_
-        self.scaling_, self.scale_ = units_of_all(self.rater_, D)
-        return rating_prior(self.rater_, rated, self.items_, D)
+        self.scaling_, self.scale_ = comparison_knowledge.units_of_all(self.rater_, D)
+        return comparison_knowledge.rating_prior(self.rater_, rated, self.items_, D)
 
     # ---- results
 
@@ -351,7 +348,7 @@ class Pairwise(Fuser):
         shown = rater.known_ratings(ratings)
         who = places(shown, rater.annotators_, rater.params_)
         told = truths.mean[:, :own], truths.block[:, :own, :own]
-        at = places_in(self.items_, shown.items)[shown.item_of]
+        at = comparison_knowledge.places_in(self.items_, shown.items)[shown.item_of]
         found = predicted_answers(rater._items, rater.calibration_, at, who, told)
         return rater.restored_prediction(found)
 

@@ -13,14 +13,8 @@ import numpy as np
 from scipy.sparse import csr_matrix
 from scipy.special import entr, expit, log_expit, logsumexp
 
+from unisono.maths.comparisons import comparison_em
 from unisono.maths.comparisons.comparison_data import ComparisonData
-from unisono.maths.comparisons.comparison_em import (
-    between,
-    divergence,
-    hyperparameters,
-    normal_precision,
-    slipped,
-)
 from unisono.maths.comparisons.comparison_priors import LARGEST_CORRECTION, LARGEST_JOINT, NODES, SLIP_SD, TIE_SD
 from unisono.maths.comparisons.comparison_solver import diagonal_blocks, product, solve
 from unisono.maths.comparisons.comparison_state import (
@@ -139,14 +133,14 @@ def _sweep(at: Problem, state: State) -> State:
     """Truths and annotators by one Newton step each, then slips, and what annotators and items have in common."""
     base, shift = before(at, state.hyper)
     slopes, d, v = quadrature(at, state)
-    each = (state.crowd.prob[at.data.who].T * slopes.value).sum(axis=0) + between(at.data, state)
-    slips, state = state.slips, slipped(at, state, each)
+    each = (state.crowd.prob[at.data.who].T * slopes.value).sum(axis=0) + comparison_em.between(at.data, state)
+    slips, state = state.slips, comparison_em.slipped(at, state, each)
     slopes = slopes.counted((1 - state.slips) / (1 - slips))
     weight, pull = _sites(at, state, slopes, d)
     crowd = _crowd(at, state, slopes, d, v)
     truths = solve(at.where, base, weight, shift + pull, state.truths.mean)
     state = state._replace(truths=truths, crowd=crowd)
-    hyper = hyperparameters(at, state)
+    hyper = comparison_em.hyperparameters(at, state)
     if at.prior.gold is None:
         return averaged(at, state._replace(hyper=hyper))
     # Few known truths hardly tell smaller units from truths that spread more: what EM has found stays.
@@ -168,14 +162,14 @@ def _crowd(at: Problem, state: State, slopes: Slopes, d: np.ndarray, v: np.ndarr
     counted = data.weight * (1 - state.slips)
     evidence = np.full((data.K, len(GAINS)), -np.inf)
     means, covs = crowd.at.copy(), crowd.cov.copy()
-    cost = divergence(crowd, of)
+    cost = comparison_em.divergence(crowd, of)
     for z in range(len(GAINS)):
         if not of.share[:, z].any():
             continue
         own = crowd.at[:, z][data.who]
         W = slopes.second[z]
         b = slopes.first[z] + W * (own[:, 0] * d + own[:, 1])
-        P = normal_precision(data, W, d, d * d + v) + of.precision[:, z]
+        P = comparison_em.normal_precision(data, W, d, d * d + v) + of.precision[:, z]
         h = np.stack([data.by_annotator(b * d), data.by_annotator(b)], axis=-1)
         h = h + np.einsum("kij,kj->ki", of.precision[:, z], of.centre[:, z])
         seen = (crowd.prob[:, z] > LEAST_CLASS) & (of.share[:, z] > 0)
@@ -267,7 +261,7 @@ def lost_to_annotators(
         return None
     prob, unit = state.crowd.prob, state.hyper.unit[data.left % data.D]
     q, g = prob[data.who].T, state.crowd.at[data.who, :, 0].T
-    own = normal_precision(data, (q * slopes.second).sum(axis=0), d, d * d)
+    own = comparison_em.normal_precision(data, (q * slopes.second).sum(axis=0), d, d * d)
     own += (prob[:, :, None, None] * expected(at, state.hyper).precision).sum(axis=1)
     inverse = np.linalg.inv(own)
     place = 2 * np.arange(K)[:, None, None]

@@ -13,28 +13,11 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import expit, logit
 
+from unisono.maths.comparisons import comparison_priors as priors
 from unisono.maths.comparisons.comparison_data import TIE, ComparisonData
-from unisono.maths.comparisons.comparison_priors import (
-    CLASS_COUNTS,
-    CLASS_GAINS,
-    FEWEST_CLASSED,
-    GOLD_ERROR,
-    LARGEST_DENSE,
-    LEVEL_ANNOTATORS,
-    SLIP_MEDIAN,
-    SLIP_MEDIAN_SD,
-    SLIP_SD,
-    SPAMMER_SD,
-    SPREAD_ANNOTATORS,
-    TIE_MEDIAN,
-    TIE_MEDIAN_SD,
-    TIE_SD,
-    TRUTH_ITEMS,
-    USUAL_SD,
-)
 from unisono.maths.comparisons.comparison_solver import Coupling, Truths, coupling, solve
 
-GAINS, COUNTS = np.array(CLASS_GAINS), np.array(CLASS_COUNTS)
+GAINS, COUNTS = np.array(priors.CLASS_GAINS), np.array(priors.CLASS_COUNTS)
 PINNED = 1e-8  # numerical: variance of what is not learned
 
 
@@ -59,7 +42,7 @@ class Prior(NamedTuple):
 def unrated(M: int, D: int) -> Prior:
     """Without ratings."""
     empty, none = np.zeros((M, D)), np.zeros(D, dtype=bool)
-    return Prior(empty, np.eye(D), TRUTH_ITEMS, np.zeros((M, D, D)), empty, none, np.ones(D), np.zeros((M, 0)))
+    return Prior(empty, np.eye(D), priors.TRUTH_ITEMS, np.zeros((M, D, D)), empty, none, np.ones(D), np.zeros((M, 0)))
 
 
 class Hyper(NamedTuple):
@@ -117,15 +100,15 @@ class Earlier(NamedTuple):
 
 IMAGINARY = Population(
     COUNTS,
-    USUAL_SD**2,
-    USUAL_SD**2,
-    SPREAD_ANNOTATORS,
+    priors.USUAL_SD**2,
+    priors.USUAL_SD**2,
+    priors.SPREAD_ANNOTATORS,
     0.0,
-    LEVEL_ANNOTATORS,
-    float(np.log(TIE_MEDIAN)),
-    1 / TIE_MEDIAN_SD**2,
-    float(logit(SLIP_MEDIAN)),
-    1 / SLIP_MEDIAN_SD**2,
+    priors.LEVEL_ANNOTATORS,
+    float(np.log(priors.TIE_MEDIAN)),
+    1 / priors.TIE_MEDIAN_SD**2,
+    float(logit(priors.SLIP_MEDIAN)),
+    1 / priors.SLIP_MEDIAN_SD**2,
 )
 
 
@@ -167,7 +150,10 @@ class Expected(NamedTuple):
 
 
 def problem(
-    data: ComparisonData, prior: Prior | None = None, largest: int = LARGEST_DENSE, earlier: Earlier | None = None
+    data: ComparisonData,
+    prior: Prior | None = None,
+    largest: int = priors.LARGEST_DENSE,
+    earlier: Earlier | None = None,
 ) -> Problem:
     """`largest` is the size of components whose covariance is exact."""
     return Problem(data, coupling(data, largest), unrated(data.M, data.D) if prior is None else prior, earlier)
@@ -175,12 +161,12 @@ def problem(
 
 def classed(at: Problem) -> bool:
     """Whether there may be spammers and those who answer the wrong way round."""
-    return at.data.K >= FEWEST_CLASSED or at.earlier is not None
+    return at.data.K >= priors.FEWEST_CLASSED or at.earlier is not None
 
 
 def class_variances(hyper: Hyper) -> np.ndarray:
     """(3,) variances of gains."""
-    return np.array([hyper.gain_var, SPAMMER_SD**2, hyper.gain_var])
+    return np.array([hyper.gain_var, priors.SPAMMER_SD**2, hyper.gain_var])
 
 
 def class_centres(hyper: Hyper) -> np.ndarray:
@@ -196,9 +182,9 @@ def expected(at: Problem, hyper: Hyper) -> Expected:
         np.tile(class_centres(hyper), (K, 1, 1)),
         np.tile(np.eye(2) / variance[:, None], (K, 1, 1, 1)),
         np.full(K, hyper.tie),
-        np.full(K, 1 / TIE_SD**2),
+        np.full(K, 1 / priors.TIE_SD**2),
         np.full(K, hyper.slip),
-        np.full(K, 1 / SLIP_SD**2),
+        np.full(K, 1 / priors.SLIP_SD**2),
     )
     if at.earlier is None:
         return found
@@ -223,7 +209,7 @@ def start(at: Problem) -> State:
         people.counts / people.counts.sum() if classed(at) else np.array([1.0, 0.0, 0.0]),
         people.tie if data.graded else -np.inf,
         first_steps(data) if people.steps is None else people.steps,
-        np.full(data.D, GOLD_ERROR**2),
+        np.full(data.D, priors.GOLD_ERROR**2),
         people.slip,
         float((data.answer == TIE).mean()) if data.N else 0.0,
     )

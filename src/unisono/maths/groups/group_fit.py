@@ -28,30 +28,10 @@ from scipy.special import gammaln
 
 from unisono.maths.em_loop import EmTrace, run_em
 from unisono.maths.grouped_sums import segment_sum
+from unisono.maths.groups import group_mstep, group_priors
 from unisono.maths.groups.group_data import GroupData, GroupParams, Hyper, Rows, prepare_groups
 from unisono.maths.groups.group_estep import expectation
 from unisono.maths.groups.group_labels import Learned, Unlabelled, learn_from_labels, without_labels
-from unisono.maths.groups.group_mstep import (
-    GroupSettings,
-    lower_bound,
-    update_hyper,
-    update_maps,
-    update_noise,
-    update_rows,
-    update_truth,
-)
-from unisono.maths.groups.group_priors import (
-    ALIKE_ANSWERS,
-    ALIKE_ITEMS,
-    COMPARED_AT,
-    FIRM_LEVEL,
-    LEAST_BETWEEN,
-    LEAST_SHARE,
-    NOISE_START_LIMITS,
-    POOLED_ITEMS,
-    GroupPriors,
-    KindPrior,
-)
 from unisono.maths.items.item_data import Scores
 
 
@@ -63,20 +43,20 @@ class GroupState(NamedTuple):
     mean: np.ndarray  # (M, D) NaN before the first step
 
 
-def group_step(data: GroupData, state: GroupState, settings: GroupSettings) -> tuple[GroupState, float]:
+def group_step(data: GroupData, state: GroupState, settings: group_mstep.GroupSettings) -> tuple[GroupState, float]:
     """The next state, and the bound at this one."""
     mean, stats = expectation(data, state.params)
-    bound = lower_bound(data, stats, state.params, state.hyper, settings)
-    params, hyper = update_truth(data, stats, state.params, state.hyper, settings)
-    params = update_maps(stats, params, settings)
-    params = update_rows(data, stats, params, hyper)
-    params = update_noise(data, stats, params, settings)
-    hyper = update_hyper(data, params, hyper, settings)
+    bound = group_mstep.lower_bound(data, stats, state.params, state.hyper, settings)
+    params, hyper = group_mstep.update_truth(data, stats, state.params, state.hyper, settings)
+    params = group_mstep.update_maps(stats, params, settings)
+    params = group_mstep.update_rows(data, stats, params, hyper)
+    params = group_mstep.update_noise(data, stats, params, settings)
+    hyper = group_mstep.update_hyper(data, params, hyper, settings)
     return GroupState(params, hyper, mean), bound
 
 
 def recentred(
-    data: GroupData, params: GroupParams, settings: GroupSettings, groups: Iterable[int] | None = None
+    data: GroupData, params: GroupParams, settings: group_mstep.GroupSettings, groups: Iterable[int] | None = None
 ) -> GroupParams:
     """The same likelihood with biases that average to nothing inside each of the groups; by default all. eq. J16"""
     for g in range(data.G) if groups is None else groups:
@@ -94,7 +74,12 @@ def recentred(
 
 
 def _moved(
-    data: GroupData, params: GroupParams, g: int, scale: np.ndarray, shift: np.ndarray, settings: GroupSettings
+    data: GroupData,
+    params: GroupParams,
+    g: int,
+    scale: np.ndarray,
+    shift: np.ndarray,
+    settings: group_mstep.GroupSettings,
 ) -> GroupParams:
     """The view of group g becomes scale (c + shift), and nobody's ratings change."""
     own, q = data.members(g), 1 + data.X
@@ -118,7 +103,7 @@ def _moved(
     return params._replace(A=A, t=t, S=S, mu=scale * (params.mu + shift), theta=scale * params.theta, Sigma=Sigma)
 
 
-def with_assumed_error(data: GroupData, params: GroupParams, settings: GroupSettings) -> GroupParams:
+def with_assumed_error(data: GroupData, params: GroupParams, settings: group_mstep.GroupSettings) -> GroupParams:
     """S_g of groups that are not learned: the assumed share of what is an annotator's error.            eq. J17"""
     S = params.S.copy()
     for g in set(range(data.G)) - set(settings.learned_groups()):
@@ -141,7 +126,7 @@ def settled(tol: float) -> Callable[[list[float], GroupState, GroupState], bool]
 def fit_groups(
     data: GroupData,
     start: GroupState,
-    settings: GroupSettings,
+    settings: group_mstep.GroupSettings,
     *,
     tol: float,
     max_iter: int,
@@ -149,7 +134,7 @@ def fit_groups(
 ) -> tuple[GroupState, EmTrace]:
     """Repeats steps until no truth moves."""
 
-    held = [g for g in settings.learned_groups() if settings.kinds[g].level_items >= FIRM_LEVEL]
+    held = [g for g in settings.learned_groups() if settings.kinds[g].level_items >= group_priors.FIRM_LEVEL]
     others = [g for g in range(data.G) if g not in held]
 
     def step(state: GroupState) -> tuple[GroupState, float]:
@@ -202,7 +187,7 @@ def start_noise(found: list[GroupMomentsAtStart]) -> np.ndarray:
     within = np.stack([_drawn_together(part) for part in found])
     counted = np.isfinite(within).sum(axis=0)
     typical = np.where(counted > 0, np.nansum(within, axis=0) / np.maximum(counted, 1), 0.5)
-    return np.asarray(np.clip(np.where(np.isfinite(within), within, typical), *NOISE_START_LIMITS))
+    return np.asarray(np.clip(np.where(np.isfinite(within), within, typical), *group_priors.NOISE_START_LIMITS))
 
 
 def _drawn_together(part: GroupMomentsAtStart) -> np.ndarray:
@@ -210,8 +195,8 @@ def _drawn_together(part: GroupMomentsAtStart) -> np.ndarray:
     if not part.freedom.any():
         return part.within
     typical = np.sum(part.freedom * np.nan_to_num(part.within)) / part.freedom.sum()
-    own = part.freedom * np.nan_to_num(part.within) + ALIKE_ANSWERS * typical
-    return np.asarray(own / (part.freedom + ALIKE_ANSWERS))
+    own = part.freedom * np.nan_to_num(part.within) + group_priors.ALIKE_ANSWERS * typical
+    return np.asarray(own / (part.freedom + group_priors.ALIKE_ANSWERS))
 
 
 def start_latent(found: list[GroupMomentsAtStart], labelled: int) -> np.ndarray:
@@ -220,9 +205,9 @@ def start_latent(found: list[GroupMomentsAtStart], labelled: int) -> np.ndarray:
     counted = np.isfinite(between).sum(axis=0)
     pooled = np.where(counted > 0, np.nansum(between, axis=0) / np.maximum(counted, 1), 0.5)
     own = np.where(np.isfinite(between[0]), between[0], pooled)
-    mixed = (labelled * own + POOLED_ITEMS * pooled) / (labelled + POOLED_ITEMS)
-    mixed = (labelled * mixed + ALIKE_ITEMS * mixed.mean()) / (labelled + ALIKE_ITEMS)
-    return np.diag(np.maximum(mixed, LEAST_BETWEEN))
+    mixed = (labelled * own + group_priors.POOLED_ITEMS * pooled) / (labelled + group_priors.POOLED_ITEMS)
+    mixed = (labelled * mixed + group_priors.ALIKE_ITEMS * mixed.mean()) / (labelled + group_priors.ALIKE_ITEMS)
+    return np.diag(np.maximum(mixed, group_priors.LEAST_BETWEEN))
 
 
 def start_params(
@@ -238,7 +223,7 @@ def start_params(
     return GroupParams(np.zeros(D), theta, target.copy(), eye, level.copy(), S.copy(), rows, r, noise.copy())
 
 
-def start_hyper(data: GroupData, priors: GroupPriors) -> Hyper:
+def start_hyper(data: GroupData, priors: group_priors.GroupPriors) -> Hyper:
     """Precisions before anything is seen."""
     precision = np.array([priors.gain, priors.bias, *[priors.effect] * (data.X - 1)])
     center = np.zeros((data.G, data.D, 1 + data.X))
@@ -251,7 +236,7 @@ class Assembled(NamedTuple):
     """Data, settings and start of a fit."""
 
     data: GroupData
-    settings: GroupSettings
+    settings: group_mstep.GroupSettings
     state: GroupState
 
 
@@ -263,8 +248,8 @@ def assembled(
     scores: Scores,
     *,
     reference: bool,
-    kinds: Sequence[KindPrior],
-    priors: GroupPriors,
+    kinds: Sequence[group_priors.KindPrior],
+    priors: group_priors.GroupPriors,
     covariates: np.ndarray | None = None,
 ) -> Assembled:
     """From standardised ratings (J, D), sorted by item, to everything that EM needs.
@@ -278,10 +263,10 @@ def assembled(
     noise = start_noise(found)
     labelled = len(np.unique(item_of[of_group == 0]))
     learned = np.full(G, reference) & (np.arange(G) > 0)
-    shared = np.where(learned, np.maximum(shared, LEAST_SHARE), shared)
+    shared = np.where(learned, np.maximum(shared, group_priors.LEAST_SHARE), shared)
     S0 = (shared / (1 - shared))[:, None, None] * (noise[:, :, None] * np.eye(data.D))
     target = start_latent(found, labelled)
-    settings = GroupSettings(priors, target, learned, tuple(kinds), S0, noise, recentre_gains=not reference)
+    settings = group_mstep.GroupSettings(priors, target, learned, tuple(kinds), S0, noise, recentre_gains=not reference)
     level = np.stack([part.mean for part in found]) * learned[:, None]
     hyper = start_hyper(data, priors)
     params = start_params(data, hyper, target, level, S0, noise)
@@ -314,7 +299,7 @@ def fit_best(
         raise ValueError("Nothing to start from.")
     for start in starts if len(starts) > 1 else ():
         state, _ = fit_groups(
-            *_started(start), tol=COMPARED_AT * tol, max_iter=max_iter, on_step=partial(on_step, start)
+            *_started(start), tol=group_priors.COMPARED_AT * tol, max_iter=max_iter, on_step=partial(on_step, start)
         )
         learned = learn_from_labels(start.data, state.params, start.settings)
         score = 0.0 if learned is None else label_score(start.data, state.params, learned)
@@ -326,7 +311,7 @@ def fit_best(
     return Chosen(start, state, trace)
 
 
-def _started(start: Assembled) -> tuple[GroupData, GroupState, GroupSettings]:
+def _started(start: Assembled) -> tuple[GroupData, GroupState, group_mstep.GroupSettings]:
     return start.data, start.state, start.settings
 
 

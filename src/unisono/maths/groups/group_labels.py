@@ -40,21 +40,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from unisono.maths.groups import group_priors
 from unisono.maths.groups.group_data import Block, GroupData, GroupParams
 from unisono.maths.groups.group_estep import coefficients, posteriors
 from unisono.maths.groups.group_mstep import GroupSettings
-from unisono.maths.groups.group_priors import (
-    CLEAR_LABELS,
-    CLEAR_NUMBERS,
-    CLEAR_R2,
-    EXPECTED_EVIDENCE,
-    JUDGES,
-    LEAST_FREEDOM,
-    NO_R2,
-    SAME_PEOPLE,
-    TOLERANCE,
-    VARIANCE_FLOOR,
-)
 
 MOST_STEPS = 500  # numerical: of an EM over a few labelled items
 
@@ -81,7 +70,7 @@ def labels_alone(
         Sigma = ((mean - mu).T @ (mean - mu) + cov.sum(axis=0) + imaginary * target) / (n + imaginary)
         moved = max(np.abs(mu - found.mu).max(), np.abs(Sigma - found.Sigma).max())
         found = LabelsAlone(mu, (Sigma + Sigma.T) / 2)
-        if moved < TOLERANCE:
+        if moved < group_priors.TOLERANCE:
             break
     return found
 
@@ -146,8 +135,12 @@ class Learned(NamedTuple):
         if not known.any():
             return 1.0
         share = self.foretold[known].mean() / self.reliable[known].mean()
-        doubt = 1 - float(np.clip((share - NO_R2) / (CLEAR_R2 - NO_R2), 0.0, 1.0))
-        enough = min(self.labelled / CLEAR_LABELS, 1.0) * min(self.labelled * int(known.sum()) / CLEAR_NUMBERS, 1.0)
+        doubt = 1 - float(
+            np.clip((share - group_priors.NO_R2) / (group_priors.CLEAR_R2 - group_priors.NO_R2), 0.0, 1.0)
+        )
+        enough = min(self.labelled / group_priors.CLEAR_LABELS, 1.0) * min(
+            self.labelled * int(known.sum()) / group_priors.CLEAR_NUMBERS, 1.0
+        )
         return 1 - enough * doubt
 
     def leverage(self, centred: np.ndarray) -> np.ndarray:
@@ -186,10 +179,12 @@ def learn_from_labels(data: GroupData, params: GroupParams, settings: GroupSetti
     inverse = np.linalg.inv(X + np.diag(L))
     spent = float(np.trace(inverse @ X))
     evidence = float(found.weight.sum())
-    expected = min(settings.priors.shared_items, EXPECTED_EVIDENCE * evidence)
-    freedom = max(evidence + expected - spent, LEAST_FREEDOM)
+    expected = min(settings.priors.shared_items, group_priors.EXPECTED_EVIDENCE * evidence)
+    freedom = max(evidence + expected - spent, group_priors.LEAST_FREEDOM)
     labelled = np.isfinite(found.label).any(axis=1)
-    open_minded = np.linalg.inv(X + np.diag([JUDGES.map_items] * data.D + [JUDGES.level_items]))
+    open_minded = np.linalg.inv(
+        X + np.diag([group_priors.JUDGES.map_items] * data.D + [group_priors.JUDGES.level_items])
+    )
     foretold = _foretold(found, found.weight * _leverage(x, open_minded))
     own = found.label[labelled], found.label_noise[labelled]
     alone = labels_alone(*own, params.mu, settings.target, settings.priors.latent_items)
@@ -222,12 +217,12 @@ def rated_by_the_same(data: GroupData) -> np.ndarray:
     """(D,) whether the same members of the reference rated every item, but for a few answers."""
     answers = data.answers * data.members(0)[:, None]
     always = answers * _always(data)
-    return np.asarray((always.sum(axis=0) > 0) & (always.sum(axis=0) >= SAME_PEOPLE * answers.sum(axis=0)))
+    return np.asarray((always.sum(axis=0) > 0) & (always.sum(axis=0) >= group_priors.SAME_PEOPLE * answers.sum(axis=0)))
 
 
 def _always(data: GroupData) -> np.ndarray:
     """(K, D) whether an annotator is of the reference, and rated every item but for a few."""
-    return np.asarray(data.members(0)[:, None] & (data.answers >= SAME_PEOPLE * data.M))
+    return np.asarray(data.members(0)[:, None] & (data.answers >= group_priors.SAME_PEOPLE * data.M))
 
 
 def as_people_say(
@@ -300,9 +295,9 @@ def common_effect_variance(data: GroupData, params: GroupParams, learned: np.nda
                 ]
                 within = sum(part[0] for part in parts)
                 mean, weight = (np.concatenate([part[i] for part in parts]) for i in (1, 2))
-                middle = np.sum(weight * mean) / max(weight.sum(), VARIANCE_FLOOR)
+                middle = np.sum(weight * mean) / max(weight.sum(), group_priors.VARIANCE_FLOOR)
                 known = within + np.sum(weight * (mean - middle) ** 2)
-                variance[g, d, p - 1] = 1 / max(known, VARIANCE_FLOOR)
+                variance[g, d, p - 1] = 1 / max(known, group_priors.VARIANCE_FLOOR)
     return variance
 
 

@@ -46,25 +46,8 @@ import scipy
 from scipy import linalg, sparse
 
 from unisono.maths.linalg.conjugate_gradients import conjugate_gradients
-from unisono.maths.systems.score_design import (
-    Effects,
-    Layout,
-    Scores,
-    effects,
-    freedoms,
-    indicator,
-    layout_of,
-)
-from unisono.maths.systems.system_priors import (
-    MOST_REML_CELLS,
-    MOST_SOLVED,
-    REML_GAIN,
-    REML_STEPS,
-    REML_TOLERANCE,
-    SOLVE_TOLERANCE,
-    UNSEEN_LENIENCY,
-    UNSEEN_SHARE,
-)
+from unisono.maths.systems import score_design
+from unisono.maths.systems import system_priors as priors
 
 
 class Chance(NamedTuple):
@@ -193,7 +176,7 @@ def _square(R: _Nested, W: sparse.csr_array, who: sparse.csr_array | None) -> np
     return np.asarray(rows.T @ (rows.T @ R.square(who)).T)
 
 
-def _nested(theta: np.ndarray, layout: Layout) -> _Nested:
+def _nested(theta: np.ndarray, layout: score_design.Layout) -> _Nested:
     noise, N = float(theta[-1]), layout.X.shape[0]
     w, logdet = np.full(N, 1 / noise), N * np.log(noise)
     weight, delta, shrink = [], [], []
@@ -225,7 +208,7 @@ class _Solved(NamedTuple):
         return np.asarray(Rv - self.R.times(self.W @ (self.inverse @ (self.W.T @ Rv))))
 
 
-def _solve(y: np.ndarray, theta: np.ndarray, layout: Layout) -> _Solved:
+def _solve(y: np.ndarray, theta: np.ndarray, layout: score_design.Layout) -> _Solved:
     R = _nested(theta, layout)
     spread = np.sqrt(theta[layout.levels : -1])
     parts = [Z * s for Z, s in zip(layout.Z[layout.levels :], spread, strict=True)]
@@ -242,7 +225,7 @@ def _solve(y: np.ndarray, theta: np.ndarray, layout: Layout) -> _Solved:
     return _Solved(R, W, square, inverse, effect, Py, R.logdet + logdet + float(y @ Py))
 
 
-def _slopes(theta: np.ndarray, layout: Layout, at: _Solved) -> tuple[np.ndarray, np.ndarray]:
+def _slopes(theta: np.ndarray, layout: score_design.Layout, at: _Solved) -> tuple[np.ndarray, np.ndarray]:
     """Score (c,) and average information (c, c).                                                       eq. L4"""
     F, N = layout.X.shape[1], layout.X.shape[0]
     traces = np.zeros(len(theta))
@@ -290,39 +273,39 @@ def moments(y: np.ndarray, X: sparse.csr_array, Z: Sequence[sparse.csr_array]) -
     unit = np.sqrt(np.maximum(np.diagonal(F), np.finfo(float).tiny))
     theta = scipy.optimize.nnls(F / unit / unit[:, None], q / unit)[0] / unit
     whole = np.array([*(float(((one.T @ np.ones(N)) ** 2).sum()) for one in Z), N])
-    unseen = np.diagonal(F) < UNSEEN_SHARE * whole
-    theta[unseen] = UNSEEN_LENIENCY * (theta[~unseen].sum() + np.var(y - r))
+    unseen = np.diagonal(F) < priors.UNSEEN_SHARE * whole
+    theta[unseen] = priors.UNSEEN_LENIENCY * (theta[~unseen].sum() + np.var(y - r))
     return np.asarray(theta)
 
 
-def variances(scores: Scores, found: Effects, covariates: np.ndarray) -> Chance:
+def variances(scores: score_design.Scores, found: score_design.Effects, covariates: np.ndarray) -> Chance:
     """Variances of the components, and what else they may be."""
     unit = float(np.std(scores.y)) or 1.0
-    slopes = _standard_variances(scores.y / unit, layout_of(scores, found, covariates))
-    of = freedoms(scores, found)
-    if slopes[0][-1] <= REML_TOLERANCE:
+    slopes = _standard_variances(scores.y / unit, score_design.layout_of(scores, found, covariates))
+    of = score_design.freedoms(scores, found)
+    if slopes[0][-1] <= priors.REML_TOLERANCE:
         of[-1] = 0  # scores without noise: nothing is left to doubt
     theta, freedom, square, floor, cov = _chance(*slopes, of)
     assert cov is not None
     return Chance(theta * unit**2, freedom, square * unit**2, floor * unit**2, cov * unit**4)
 
 
-def _standard_variances(y: np.ndarray, layout: Layout) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _standard_variances(y: np.ndarray, layout: score_design.Layout) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Variances (c,) of scores in units of their own, with the slope (c,) and the information (c, c) there."""
-    least = REML_TOLERANCE
+    least = priors.REML_TOLERANCE
     theta = moments(y, layout.X, layout.Z)
     theta[-1] = max(theta[-1], least)
     unknowns = layout.X.shape[1] + sum(Z.shape[1] for Z in layout.Z[layout.levels :])
-    if len(y) * unknowns > MOST_REML_CELLS:
+    if len(y) * unknowns > priors.MOST_REML_CELLS:
         return theta, np.zeros_like(theta), _rough_information(theta, layout)
     at = _solve(y, theta, layout)
     score, information = _slopes(theta, layout, at)
-    for _ in range(REML_STEPS):
+    for _ in range(priors.REML_STEPS):
         better = _climb(y, theta, score, information, layout, at, least)
         if better is None:
             break
         gained, (theta, at) = at.objective - better[1].objective, better
-        if gained < REML_GAIN:
+        if gained < priors.REML_GAIN:
             break
         score, information = _slopes(theta, layout, at)
     return theta, score, information
@@ -333,7 +316,7 @@ def _climb(
     theta: np.ndarray,
     score: np.ndarray,
     information: np.ndarray,
-    layout: Layout,
+    layout: score_design.Layout,
     at: _Solved,
     least: float,
 ) -> tuple[np.ndarray, _Solved] | None:
@@ -356,7 +339,7 @@ def _step(theta: np.ndarray, score: np.ndarray, information: np.ndarray, least: 
     """
     floor, known = np.append(np.zeros(len(theta) - 1), least), np.diagonal(information)
     free = (theta > floor) | (score > 0)
-    free &= known > UNSEEN_SHARE * np.max(known[free], initial=0.0)
+    free &= known > priors.UNSEEN_SHARE * np.max(known[free], initial=0.0)
     step = np.zeros_like(theta)
     while free.any():
         inner = information[np.ix_(free, free)]
@@ -370,29 +353,31 @@ def _step(theta: np.ndarray, score: np.ndarray, information: np.ndarray, least: 
     return step
 
 
-def _rough_information(theta: np.ndarray, layout: Layout) -> np.ndarray:
+def _rough_information(theta: np.ndarray, layout: score_design.Layout) -> np.ndarray:
     """As if the levels of every effect were seen by themselves: half their number over the squared variance."""
     levels = np.array([*(Z.shape[1] for Z in layout.Z), layout.X.shape[0]], dtype=float)
     total = theta.sum()
     return np.diag(levels / 2 / np.maximum(theta, total / levels) ** 2)
 
 
-def mixed_means(scores: Scores, covariates: np.ndarray | None = None) -> MixedFit:
+def mixed_means(scores: score_design.Scores, covariates: np.ndarray | None = None) -> MixedFit:
     """Means of systems by generalised least squares at the variances that REML finds.                  eq. L1"""
     extra = np.zeros((len(scores.y), 0)) if covariates is None else covariates
-    found = effects(scores)
+    found = score_design.effects(scores)
     return estimate(scores, found, extra, variances(scores, found, extra))
 
 
-def estimate(scores: Scores, found: Effects, covariates: np.ndarray, chance: Chance) -> MixedFit:
+def estimate(
+    scores: score_design.Scores, found: score_design.Effects, covariates: np.ndarray, chance: Chance
+) -> MixedFit:
     """Means, and what every component contributes to their covariance, at given variances."""
-    layout, theta = layout_of(scores, found, covariates), chance.theta
+    layout, theta = score_design.layout_of(scores, found, covariates), chance.theta
     R, X, F = _nested(theta, layout), layout.X, layout.X.shape[1]
     spread = np.sqrt(theta[layout.levels : -1])
     parts = [Z * s for Z, s in zip(layout.Z[layout.levels :], spread, strict=True)]
     W = sparse.hstack([X, *parts], format="csr")
     Zc = W[:, F:]
-    if Zc.shape[1] <= MOST_SOLVED:
+    if Zc.shape[1] <= priors.MOST_SOLVED:
         square = _square(R, W, layout.who)
         effect_of, own, across = _by_cholesky(square[F:, F:]), square[:F, :F], square[F:, :F]
     else:
@@ -405,7 +390,7 @@ def estimate(scores: Scores, found: Effects, covariates: np.ndarray, chance: Cha
     part = [(lambda t: t.T @ t)(Z.T @ G) for Z in layout.Z]
     away = scores.y - X @ mean
     away -= Zc @ effect_of(Zc.T @ R.times(away))
-    influence = indicator(scores.prompt, int(scores.prompt.max()) + 1).T @ (G * away[:, None])
+    influence = score_design.indicator(scores.prompt, int(scores.prompt.max()) + 1).T @ (G * away[:, None])
     return MixedFit(mean, found.names, np.stack([*part, G.T @ G]), chance, influence)
 
 
@@ -416,4 +401,4 @@ def _by_cholesky(ZRZ: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
 def _by_conjugate_gradients(R: _Nested, Zc: sparse.csr_array) -> Callable[[np.ndarray], np.ndarray]:
     """(I + Zc'RZc)^-1 times a matrix or vector."""
     scale, inner = 1 + Zc.power(2).T @ np.full(Zc.shape[0], 1 / R.noise), R.between(Zc)
-    return lambda rhs: conjugate_gradients(lambda v: v + inner(v), rhs, scale, SOLVE_TOLERANCE)
+    return lambda rhs: conjugate_gradients(lambda v: v + inner(v), rhs, scale, priors.SOLVE_TOLERANCE)
