@@ -106,7 +106,7 @@ def _comparisons_page(data: dict[str, Any]) -> str:
 
 
 class _CompiledTemplates(BytecodeCache):
-    """Compiled templates beside them, as Python keeps its modules: where it writes none, they are compiled each time."""
+    """Compiled templates, kept as Python keeps its modules; where it keeps none, they are compiled each time."""
 
     def load_bytecode(self, bucket: Bucket) -> None:
         with suppress(OSError, NotImplementedError):
