@@ -21,9 +21,8 @@ if TYPE_CHECKING:
     from unisono.paper.simulation import SimulatedComparisons, Simulation
 
 
-_SIMULATED = {
-    one.name: one for one in (*SIMULATED_ITEMS, *SIMULATED_SERIES, *SIMULATED_COMPARISONS)
-}  # a name of both stands in `SIMULATED`
+# A name of both stands in `SIMULATED`.
+_SIMULATED = {one.name: one for one in (*SIMULATED_ITEMS, *SIMULATED_SERIES, *SIMULATED_COMPARISONS)}
 
 
 @command("simulate")

@@ -73,7 +73,7 @@ def require_rated(unknown: Sequence[str], table: str, ratings: str) -> None:
     if unknown:
         raise DataError(
             f"{table}: item {listed(unknown)} not among the items of {ratings}. "
-            "Look for a difference in spelling, or remove the row."
+            "Look at its spelling, or remove the row."
         )
 
 

@@ -327,6 +327,6 @@ class RatingNumbers:
             who, item = ratings.annotators[ratings.annotator_of[j]], ratings.items[ratings.item_of[j]]
             raise DataError(
                 f"{self.source}: {self.names[p]} is not known for the rating of '{item}' by '{who}'. "
-                "Fill it in, or leave the covariate out."
+                "Fill it in, or leave it out."
             )
         return found

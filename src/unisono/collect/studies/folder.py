@@ -223,7 +223,7 @@ def load_study(path: Path) -> Study:
         raw = tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise DataError(
-            f"{path}: there is no study file here. `unisono collect new {path.parent}` writes one to start from."
+            f"{path}: there is no study file here. `unisono collect new {path.parent}` writes one."
         ) from None
     except UnicodeDecodeError as error:
         raise DataError(f"{path}: byte {error.start} is not UTF-8. Save the file as UTF-8.") from None

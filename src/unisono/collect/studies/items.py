@@ -192,9 +192,7 @@ def _true_value(where: str, scale: Dimension, cell: str) -> Value:
     except ValueError:
         value = math.nan
     if math.isnan(value):
-        raise DataError(
-            f"{where}: {scale.name} is '{cell}', which is no number. Leave the cell empty if it is not known."
-        )
+        raise DataError(f"{where}: {scale.name} is '{cell}', which is no number. Leave the cell empty if not known.")
     if reply_fault(scale, value):
         low, high = scale.ends
         raise DataError(f"{where}: {scale.name} is {cell}. The scale runs from {low:g} to {high:g}.")

@@ -210,9 +210,7 @@ def _inspect_log(file: str) -> tuple[Node, Iterator[Node]]:
     except DataError as error:
         if "cannot unpack" not in str(error):
             raise
-        raise DataError(
-            f"{in_shell(error)} Convert it: inspect log convert --to json {name} --output-dir json"
-        ) from None
+        raise DataError(f"{in_shell(error)} Convert: inspect log convert --to json {name} --output-dir json") from None
     if "header.json" not in members:
         raise DataError(f"{name} line 1: there is no header.json in it. Is it a whole .eval log?")
     read = {

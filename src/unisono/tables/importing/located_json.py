@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator
+from dataclasses import dataclass
 from json.decoder import JSONDecoder
 from typing import Any, NamedTuple
 
@@ -48,16 +49,14 @@ class TableRow(NamedTuple):
 Origin = JsonText | TableRow
 
 
+@dataclass(slots=True, eq=False)
 class Node:
     """A value inside a document. `value` is None for null and for what is not there."""
 
-    __slots__ = ("origin", "outer", "path", "value")
-
-    def __init__(self, value: Any, origin: Origin, path: tuple[Step, ...] = (), outer: Node | None = None):
-        self.value = value
-        self.origin = origin
-        self.path = path
-        self.outer = outer  # the record that encloses this one, where records lie inside records
+    value: Any
+    origin: Origin
+    path: tuple[Step, ...] = ()
+    outer: Node | None = None  # the record that encloses this one, where records lie inside records
 
     def __str__(self) -> str:
         return self.origin.place(self.path)

@@ -238,7 +238,5 @@ def _arff(file: str) -> Rows:
             data = True
     missing = [attribute for attribute in ("frametime", "goldstandard") if attribute not in header]
     if missing or not data:
-        raise DataError(
-            f"{name} line 1: there is no {missing[0] if missing else '@data'}. Is it the right kind of file?"
-        )
+        raise DataError(f"{name} line 1: there is no {missing[0] if missing else '@data'}. Is it the right file?")
     return header, rows

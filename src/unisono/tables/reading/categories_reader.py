@@ -28,9 +28,7 @@ from unisono.tables.reading.raw_table import CoveredTable, Table
 from unisono.tables.reading.table_layout import Arranged, Layout, arrange
 
 NONE = "none"
-Asked = (
-    Mapping[str, str] | Sequence[str] | str | None
-)  # NAME -> COLUMN, names, one name or 'none'; None: recognise them
+Asked = Mapping[str, str] | Sequence[str] | str | None  # NAME -> COLUMN, names, a name, 'none'; None: recognise them
 _LAYOUT = [field.name for field in fields(Layout)]
 
 

@@ -159,7 +159,7 @@ def _number_columns(
             if len(sharing) > 1:
                 raise DataError(
                     f"{table.name}: column '{table.columns[index]}' cannot be {listed(sharing)} at once. "
-                    "Name one column for each."
+                    "Name one for each."
                 )
         return names, []
     free, aside = column_roles.candidates(table, roles, companions=companions)
@@ -206,9 +206,8 @@ def _if_series(rows: Rows, times: np.ndarray | None, roles: column_roles.Roles) 
 def duration_columns(table: Table, roles: column_roles.Roles) -> dict[int, float | None]:
     """Columns that say how long an answer took, by position, with the seconds in their unit; None if not known."""
     used = set(roles.place.values())
-    found = {
-        index: column_roles.unit_of_duration(column) for index, column in enumerate(table.columns) if index not in used
-    }
+    free = [index for index in range(len(table.columns)) if index not in used]
+    found = {index: column_roles.unit_of_duration(table.columns[index]) for index in free}
     return {index: unit or None for index, unit in found.items() if unit is not None}
 
 

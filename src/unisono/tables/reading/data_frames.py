@@ -53,9 +53,7 @@ def to_polars(source: Any) -> pl.DataFrame:
         return pl.DataFrame([_series(str(name), frame.get_column(name)) for name in frame.columns])
     except TypeError:
         kind = type(source).__name__
-        raise DataError(
-            f"Cannot read ratings from a {kind}. Give a path, a data frame, or a list of records."
-        ) from None
+        raise DataError(f"Cannot read ratings from a {kind}. Give a path, a data frame or a list of records.") from None
     except (nw.exceptions.NarwhalsError, ValueError, pl.exceptions.PolarsError) as error:
         raise DataError(f"data frame: {error}") from None
 

@@ -9,7 +9,8 @@ are measurements by one annotator; repeated rows are several outputs.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import functools
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -23,7 +24,7 @@ from unisono.tables.reading.column_roles import detect, find_column
 from unisono.tables.reading.data_frames import kind_of
 from unisono.tables.reading.open_table import open_table
 from unisono.tables.reading.ratings_reader import read_ratings
-from unisono.tables.reading.raw_table import Chunk, CoveredTable, Table, TableView, as_text
+from unisono.tables.reading.raw_table import Chunk, CoveredTable, Table, WithColumn, as_text
 from unisono.tables.reading.side_information import read_item_labels
 from unisono.tables.reading.table_layout import JOINER, join_columns
 
@@ -114,7 +115,9 @@ def _from_columns(source: Any, by: str, prompt: Labels, reading: dict[str, Any])
     added = {OUTPUT: named.get_column(OUTPUT)}
     if "annotator" not in place:
         added["annotator"] = pl.Series([NOBODY]).new_from_index(0, named.height)
-    whole = AddedColumns(CoveredTable(table, hidden), added)
+    whole: Table = CoveredTable(table, hidden)
+    for name, column in added.items():
+        whole = WithColumn(whole, name, functools.partial(_of_part, column))
     who = table.columns[place["annotator"]] if "annotator" in place else "annotator"
     ratings = _numbers(whole, item=OUTPUT, annotator=who, **reading)
     once = named.unique(OUTPUT)
@@ -153,10 +156,7 @@ def _named_outputs(words: pl.DataFrame, source: str) -> pl.DataFrame:
     own = "item" in words.columns and words.select("item").n_unique() == words.select("item", "system").n_unique()
     told = next((role for role in ("prompt", "item") if role in words.columns), None)
     if told is None:
-        raise DataError(
-            f"{source}: no column names what was scored. Say which one holds the prompt or the instance: --prompt "
-            "COLUMN, or --item COLUMN."
-        )
+        raise DataError(f"{source}: no column names what was scored. Say --prompt COLUMN, or --item COLUMN.")
     if own:
         found = words.with_columns(pl.col("item").alias(OUTPUT))
         return found.with_columns(pl.col("prompt").alias("of")) if "prompt" in words.columns else found
@@ -175,18 +175,6 @@ def _column(table: Table, index: int) -> pl.Series:
     return pl.concat(parts) if parts else pl.Series([], dtype=pl.String)
 
 
-class AddedColumns(TableView):
-    """A table with more columns, which hold a word for every row."""
-
-    def __init__(self, table: Table, added: Mapping[str, pl.Series]):
-        super().__init__(table, (*table.columns, *added))
-        self._added = list(added.values())
-
-    def parts(self) -> Iterator[Chunk]:
-        done = 0
-        for part in self._table.parts():
-            n = part.frame.height
-            first = len(self._table.columns)
-            more = [column.slice(done, n).alias(str(first + i)) for i, column in enumerate(self._added)]
-            done += n
-            yield Chunk(part.frame.with_columns(more), part.first, part.kept)
+def _of_part(column: pl.Series, part: Chunk) -> pl.Series:
+    """What a column, with a word for every record, says of the rows of a part."""
+    return column.gather(part.records(np.arange(part.frame.height)))

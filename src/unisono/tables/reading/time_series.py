@@ -44,11 +44,8 @@ def refuse_mixed_units(rows: Rows, traces: Sequence[SampledTrace], steps: np.nda
 def warn_of_slow_clock(source: str, rate: float) -> None:
     """Milliseconds read as seconds make a very slow clock."""
     if 1 / rate >= SLOW:
-        warn(
-            f"{source}: {1 / rate:g} seconds lie between frames. If time is in milliseconds: --time-unit ms.",
-            DataWarning,
-            stacklevel=7,
-        )
+        said = f"{source}: {1 / rate:g} seconds lie between frames. If time is in milliseconds: --time-unit ms."
+        warn(said, DataWarning, stacklevel=7)
 
 
 def _refuse_leaps(rows: Rows, traces: Sequence[SampledTrace], steps: np.ndarray) -> None:
