@@ -30,7 +30,13 @@ from unisono.maths.items.annotator_rows import (
 from unisono.maths.items.item_data import ItemData, no_features, prepare
 from unisono.maths.items.item_estep import left_out_truths
 from unisono.maths.items.item_params import ItemParams, change_of_truth, identity_rows
-from unisono.maths.items.item_priors import DOUBTED_JUDGEMENTS, IMAGINARY_ANSWERS, LEAST_SHARE, SPAMMER_GAIN
+from unisono.maths.items.item_priors import (
+    BIAS_FREEDOM,
+    DOUBTED_JUDGEMENTS,
+    IMAGINARY_ANSWERS,
+    LEAST_SHARE,
+    SPAMMER_GAIN,
+)
 from unisono.maths.raters.rater_signal import (
     SharedSignal,
     Sums,
@@ -291,13 +297,14 @@ def class_priors(found: Diagnosis, judgements: np.ndarray, *, varied: bool = Fal
 
     Who gave few `judgements` (K,) is suspected because others are, more than by anything he said: he has the benefit of
     the doubt, and the fit may come to think otherwise. `varied`: as far as answers vary. One answer throughout says by
-    itself how small the gain is, or, at an end of the scale, that all truths lie beyond for this annotator. eq. B18
+    itself how small the gain is, where it is given more often than prior answers count, or, at an end of the scale,
+    that all truths lie beyond for this annotator.                                                          eq. B18
     """
     follows = 1 - found.flipped
     idle = np.clip(np.maximum(found.spammer[:, None] * follows, found.unrelated + found.constant), 0.0, follows)
     idle *= (judgements / (judgements + DOUBTED_JUDGEMENTS))[:, None]
     if varied:
-        idle *= 1 - found.constant
+        idle *= 1 - found.constant * (judgements / (judgements + BIAS_FREEDOM))[:, None]
     classes = usual_classes(*found.flipped.shape)
     classes[:, :, FLIPPED_CLASS] = found.flipped
     classes[:, :, SPAMMER_CLASS] = idle
