@@ -24,7 +24,7 @@ import numpy as np
 from unisono.maths.items.censored_answers import cut_off, mills_ratio
 from unisono.maths.items.item_data import ItemData
 from unisono.maths.items.item_params import Information
-from unisono.maths.linalg.small_spd import solution_without_pivots
+from unisono.maths.linalg.small_spd import LARGEST, solution_without_pivots
 
 MOST_STEPS = 200  # numerical: of Newton's method; it takes about ten
 
@@ -127,7 +127,9 @@ def _newton(tied: _Tied, V: np.ndarray, point: _Point) -> tuple[np.ndarray, np.n
     # What numbers do when the truths move, and what they do by themselves.
     straight = np.eye(D)[:, :, None] + (follow * tied.tie).transpose(1, 2, 0)
     moved = solution_without_pivots(straight, sides.transpose(1, 2, 0)).transpose(2, 0, 1)
-    pushed = np.add.reduceat(np.einsum("ndi,ndj->nij", tied.slope * tied.weight[:, :, None], moved), tied.first)
+    said = tied.slope * tied.weight[:, :, None]
+    each = np.einsum("ndi,ndj->nij", said, moved) if D <= LARGEST else said.transpose(0, 2, 1) @ moved
+    pushed = np.add.reduceat(each, tied.first)
     pulled = V @ pushed
     truth = np.linalg.solve(np.eye(D) - pulled[:, :, :D], (point.off_truth + pulled[:, :, D])[:, :, None])[:, :, 0]
     return truth, np.einsum("ndj,nj->nd", moved[:, :, :D], truth[tied.item]) + moved[:, :, D]
