@@ -181,7 +181,9 @@ def _about_time(time: Spent, limits: Limits) -> list[str]:
     if time.impossible > most_hasty and not found:
         found.append(f"{time.impossible} of {time.pages} pages claim times that are not possible")
     if time.instant > most_hasty:
-        found.append(f"{time.instant} of {time.pages} pages in under {FASTEST:g} seconds, faster than anybody reacts")
+        found.append(
+            f"{time.instant} of {time.pages} pages in less than {FASTEST:g} seconds, faster than anybody reacts"
+        )
     return found
 
 

@@ -19,7 +19,7 @@ from unisono.maths.items.item_params import LOG_2PI
 
 FAR_BEYOND = -30.0  # numerical: standard deviations from which the variance of a cut-off normal is its series
 UNTOUCHED = 37.0  # numerical: standard deviations from which nothing is cut off that has digits
-WHOLE = 0.5 * (LOG_2PI + 1)  # entropy of a standard normal
+WHOLE = 0.5 * (LOG_2PI + 1)  # numerical: entropy of a standard normal
 
 
 class EndAnswers(NamedTuple):
