@@ -291,7 +291,7 @@ class Fusion(WithCategories, input_output.Saving):
         known = {} if drawn is None else {"reliability_draws": drawn}
         known["item_judgements"] = np.bincount(self.ratings.item_of, minlength=self.ratings.M)
         known |= packed(self.fused.level, "item_level")
-        return {"item_mean": self.fused.mean, "item_cov": self.fused.cov, "judgements": given} | known
+        return {"item_mean": self.fused.mean, "item_cov": self.fused.cov, "judgements_here": given} | known
 
     def _truth_columns(self, *, rounded: bool = False) -> dict[str, Any]:
         """Names made of several columns are there in one piece and in parts."""

@@ -209,6 +209,8 @@ class Fuser(fuser_settings.Parameterised, ABC):
         self, model: str, items: tuple[str, ...], arrays: dict[str, np.ndarray], provenance: dict[str, Any]
     ) -> Fit:
         """All that brings it back, with further arrays about these items; `model` is the name it was asked for by."""
+        learned = self.arrays()
+        assert learned.keys().isdisjoint(arrays), "what is said of these items would replace what was learned"
         return Fit(
             model=model,
             kind=self.kind,
@@ -217,7 +219,7 @@ class Fuser(fuser_settings.Parameterised, ABC):
             annotators=self.annotators_,
             dimensions=self.dimensions_,
             features=self.feature_columns,
-            arrays=self.arrays() | arrays,
+            arrays=learned | arrays,
             trace=self.trace_,
             provenance=provenance,
         )

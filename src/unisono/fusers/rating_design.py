@@ -232,7 +232,7 @@ def _crowd(fuser: Fuser, fit: Fit) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Information per rating (K, D, D), shares of the ratings (K,) and covariance of the truth, standardised."""
     params = fuser.parameters()
     K = len(fit.annotators)
-    given = fuser.asked(fit.arrays["judgements"].astype(float))
+    given = fuser.asked(fit.arrays["judgements_here"].astype(float))
     Q = rating_information(params)[:K]
     return Q, given / given.sum(), params.Sigma
 

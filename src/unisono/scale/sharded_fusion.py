@@ -181,7 +181,7 @@ class ShardedFusion:
         unclear = [alert.labels[0] for alert in self.alerts if alert.kind == NO_SIGNAL]
         about = {"unisono": version.__version__, "seed": 0, "source": self.folder.source}
         about |= {"data_sha256": self.look.digest.hex(), "unclear": unclear, "shards": len(self.folder.files)}
-        return self.fuser.as_fit(self.model, (), {"judgements": given}, about)
+        return self.fuser.as_fit(self.model, (), {"judgements_here": given}, about)
 
     @cached_property
     def summary_data(self) -> dict[str, Any]:
