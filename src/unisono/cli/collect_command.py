@@ -9,11 +9,7 @@ from pathlib import Path
 
 import click
 
-from unisono.cli import collect_reports
-from unisono.cli.option_groups import NEW_FILE, NEW_FOLDER, option, takes
-from unisono.cli.setting_table import PAYING
-from unisono.cli.table_options import open_to_read
-from unisono.cli.terminal import print_json
+from unisono.cli import collect_reports, option_groups, setting_table, table_options, terminal
 from unisono.errors import DataError
 
 try:
@@ -24,9 +20,9 @@ except ModuleNotFoundError as missing:
     raise click.UsageError(f"This needs one more package, {missing.name}: pip install 'unisono[collect]'.") from None
 
 
-_option = functools.partial(option, "Options")
+_option = functools.partial(option_groups.option, "Options")
 _ENV = "UNISONO_DATABASE"
-_folder = click.argument("folder", metavar="DIR", type=NEW_FOLDER)
+_folder = click.argument("folder", metavar="DIR", type=option_groups.NEW_FOLDER)
 _database = _option("--database URL", "PostgreSQL address; else DIR/collect.db. [env: UNISONO_DATABASE]", envvar=_ENV)
 _json = _option("--json", "All figures, for machines.", name="as_json", is_flag=True)
 _links_begin = _option("--public-url URL", "Start of the links.", default="http://127.0.0.1:8400")
@@ -78,7 +74,7 @@ def check(folder: Path, seconds_per_answer: float, pay_per_hour: float, as_json:
     from unisono.collect.studies.estimate import estimate
 
     found = estimate(open_folder(folder), seconds_per_answer, pay_per_hour)
-    (print_json if as_json else collect_reports.show_estimate)(found)
+    (terminal.print_json if as_json else collect_reports.show_estimate)(found)
 
 
 @collect_command.command()
@@ -93,7 +89,7 @@ def preview(folder: Path, port: int) -> None:
 
 
 @collect_command.command()
-@click.argument("folders", metavar="DIR...", nargs=-1, required=True, type=NEW_FOLDER)
+@click.argument("folders", metavar="DIR...", nargs=-1, required=True, type=option_groups.NEW_FOLDER)
 @_option(
     "--database URL",
     "PostgreSQL address of each DIR. [env: UNISONO_DATABASE]",
@@ -124,7 +120,7 @@ def serve(
 @_database
 @click.argument("names", nargs=-1)
 @_option("--count", "So many links, without names.", click.IntRange(1, 10_000))
-@_option("--from", "A CSV file whose column `name` has the names.", NEW_FILE, name="source")
+@_option("--from", "A CSV file whose column `name` has the names.", option_groups.NEW_FILE, name="source")
 @_links_begin
 def invite(
     folder: Path, database: str | None, names: tuple[str, ...], count: int | None, source: Path | None, public_url: str
@@ -147,7 +143,7 @@ def invite(
 @collect_command.command()
 @_folder
 @click.argument("ids", nargs=-1)
-@_option("--from", "A CSV file whose column `id` has the ids.", NEW_FILE, name="source")
+@_option("--from", "A CSV file whose column `id` has the ids.", option_groups.NEW_FILE, name="source")
 @_option("--key", "Print the key that a platform signs ids with, and nothing else.", is_flag=True)
 @_links_begin
 def links(folder: Path, ids: tuple[str, ...], source: Path | None, key: bool, public_url: str) -> None:
@@ -170,12 +166,12 @@ def links(folder: Path, ids: tuple[str, ...], source: Path | None, key: bool, pu
 @collect_command.command()
 @_folder
 @_database
-@_option("--out", "Where to write.  [default: DIR/export]", NEW_FOLDER)
+@_option("--out", "Where to write.  [default: DIR/export]", option_groups.NEW_FOLDER)
 def export(folder: Path, database: str | None, out: Path | None) -> None:
     """Write ratings, truth, features, raters and the complete log as files."""
     from unisono.collect.export.write import export_study
 
-    study, store = open_to_read(folder, database)
+    study, store = table_options.open_to_read(folder, database)
     for path in export_study(study, store, out or folder / "export"):
         click.echo(path)
 
@@ -188,9 +184,9 @@ def status(folder: Path, database: str | None, as_json: bool) -> None:
     """Show how the study is doing."""
     from unisono.collect.export.raters import summary
 
-    study, store = open_to_read(folder, database)
+    study, store = table_options.open_to_read(folder, database)
     found = store.read(lambda connection: summary(connection, study))
-    (print_json if as_json else collect_reports.show)(found)
+    (terminal.print_json if as_json else collect_reports.show)(found)
 
 
 @collect_command.command()
@@ -204,7 +200,7 @@ def quality(folder: Path, database: str | None, target: float, as_json: bool) ->
     Where a study of comparisons says chosen = "next", those that tell most by the answers so far are handed out next,
     and shown; a server does so by itself as answers come in.
     """
-    study, store = open_to_read(folder, database)
+    study, store = table_options.open_to_read(folder, database)
     found, chosen = collect_reports.quality_of_study(study, store, target)
     store.close()
     collect_reports.store_next(database or study.database_url, chosen)
@@ -214,11 +210,11 @@ def quality(folder: Path, database: str | None, target: float, as_json: bool) ->
 @collect_command.command()
 @_folder
 @_database
-@_option("--out", "Where to write.  [default: DIR/pay]", NEW_FOLDER)
+@_option("--out", "Where to write.  [default: DIR/pay]", option_groups.NEW_FOLDER)
 @_option("--max-failed", "Reject who failed more attention checks than this.", click.IntRange(0))
 @_option("--min-seconds", "Reject whose confirmed median seconds per item or trace are fewer.", click.FloatRange(0))
-@_option("--annotators", "annotators_overall.csv of `unisono fuse`: reject likely spammers.", NEW_FILE)
-@takes("--set", *PAYING, title="Options")
+@_option("--annotators", "annotators_overall.csv of `unisono fuse`: reject likely spammers.", option_groups.NEW_FILE)
+@option_groups.takes("--set", *setting_table.PAYING, title="Options")
 @_option("--bonus", "A bonus for everybody who is approved ...", click.FloatRange(0), default=0.0, show_default=False)
 @_option("--bonus-error", "... and within so many percent of the references.", click.FloatRange(0))
 def pay(
@@ -238,7 +234,7 @@ def pay(
     from unisono.collect.export.doubts import Limits
     from unisono.collect.export.pay import Rules
 
-    study, store = open_to_read(folder, database)
+    study, store = table_options.open_to_read(folder, database)
     rules = Rules(max_failed, min_seconds, max_spammer, Limits(max_broken, min_confirmed), bonus, bonus_error)
     collect_reports.write_pay(study, store, out or folder / "pay", rules, annotators)
 

@@ -13,18 +13,9 @@ from typing import Any
 
 import click
 
+from unisono import errors, version
 from unisono.cli.terminal import say, show_warning
-from unisono.errors import (
-    ConvergenceWarning,
-    DataError,
-    DataWarning,
-    EngineError,
-    SettingsError,
-    heard,
-    in_a_shell,
-    in_shell,
-)
-from unisono.version import __version__
+from unisono.errors import ConvergenceWarning, DataError, DataWarning, EngineError, SettingsError
 
 # A title of --help -> name -> (module, where the click command is called NAME_command; one line).
 GROUPS: dict[str, dict[str, tuple[str, str]]] = {
@@ -98,7 +89,7 @@ class LazyGroup(click.Group):
             return super().invoke(ctx)
         except SettingsError as error:
             # A model or a setting that there is not is a matter of usage, wherever it was noticed.
-            raise click.UsageError(in_shell(error), ctx) from None
+            raise click.UsageError(errors.in_shell(error), ctx) from None
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("First steps"):
@@ -110,7 +101,7 @@ class LazyGroup(click.Group):
 
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
-@click.version_option(__version__, message="unisono %(version)s")
+@click.version_option(version.__version__, message="unisono %(version)s")
 def cli() -> None:
     """Many raters, one truth: fuse the ratings of many annotators into one estimate with honest uncertainty."""
 
@@ -118,7 +109,7 @@ def cli() -> None:
 def run() -> None:
     """Entry point: no traceback for what the user can mend."""
     try:
-        with in_a_shell(), heard(show_warning, DataWarning, ConvergenceWarning):
+        with errors.in_a_shell(), errors.heard(show_warning, DataWarning, ConvergenceWarning):
             code = cli.main(standalone_mode=False)
         sys.exit(code if isinstance(code, int) else 0)
     except click.ClickException as error:
@@ -132,7 +123,7 @@ def run() -> None:
         click.echo("Interrupted; nothing was written.", err=True)
         sys.exit(130)
     except DataError as error:
-        say(f"Error: {in_shell(error)}")
+        say(f"Error: {errors.in_shell(error)}")
         sys.exit(3)
     except EngineError as error:
         say(f"Error: {error}")

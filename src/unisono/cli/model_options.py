@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
+from unisono.cli import setting_table, table_options
 from unisono.cli.option_groups import MODEL, NEW_FOLDER, WORK, by_name, option, with_options
-from unisono.cli.setting_table import FROM_ONE
-from unisono.cli.table_options import TablePath, is_rating_folder
 from unisono.errors import SettingsError
 from unisono.maths.structure_words import ENGINE_WORDS
 
@@ -50,12 +49,12 @@ class Engine(NamedTuple):
 def _is_rated(path: Path) -> bool:
     """Whether ratings can be had from shards (their folder, or a pattern for Parquet files), or from a study."""
     pattern = path.suffix == ".parquet" and any(sign in str(path) for sign in "*?[")
-    return pattern or (path / "shards.json").is_file() or is_rating_folder(path)
+    return pattern or (path / "shards.json").is_file() or table_options.is_rating_folder(path)
 
 
 _LACKING = "shards.json, ratings.csv or study.toml; `unisono shard` makes shards of a table."
 ratings_or_shards_argument = click.argument(
-    "ratings", type=TablePath(_is_rated, _LACKING), metavar="RATINGS", required=False
+    "ratings", type=table_options.TablePath(_is_rated, _LACKING), metavar="RATINGS", required=False
 )
 
 
@@ -76,7 +75,7 @@ engine_options = _as_one(
     "engine",
     Engine,
     option(WORK, "--engine", "Who works on shards, or on recordings.  [default: serial]", click.Choice(ENGINE_WORDS)),
-    option(WORK, "--workers N", "Processes.  [default: one per core]", FROM_ONE),
+    option(WORK, "--workers N", "Processes.  [default: one per core]", setting_table.FROM_ONE),
     option(WORK, "--checkpoint DIR", "Keep a fit of shards here every few iterations.", NEW_FOLDER),
     option(WORK, "--resume", "Continue the fit that the checkpoint holds.", is_flag=True),
 )

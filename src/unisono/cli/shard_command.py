@@ -10,11 +10,8 @@ from typing import Any
 
 import click
 
-from unisono.cli.model_options import Engine
+from unisono.cli import model_options, setting_table, table_options, terminal
 from unisono.cli.option_groups import RESULT, TABLE, WORK, command, option
-from unisono.cli.setting_table import FROM_ONE, LABELS
-from unisono.cli.table_options import dim_option, json_option
-from unisono.cli.terminal import estimation_progress, print_json, say, tell, typed_command
 from unisono.errors import EngineError, SettingsError
 from unisono.scale.shard_folder import ShardFolder, is_sharded, open_shards
 
@@ -26,11 +23,11 @@ OF_CELLS = ("labels", "missing")  # what cells mean
 @option(RESULT, "-o, --out DIR", "Folder to make.", click.Path(path_type=Path), required=True)
 @option(TABLE, "--item COLUMN", "Column that names the item.")
 @option(TABLE, "--annotator COLUMN", "Column that names the annotator.")
-@dim_option
-@option(WORK, "--rows N", "Judgements in a shard, about.", FROM_ONE, default=1_000_000)
-@click.option("--labels", type=LABELS, hidden=True)
+@table_options.dim_option
+@option(WORK, "--rows N", "Judgements in a shard, about.", setting_table.FROM_ONE, default=1_000_000)
+@click.option("--labels", type=setting_table.LABELS, hidden=True)
 @click.option("--missing", hidden=True)
-@json_option
+@table_options.json_option
 def shard_command(table: str, out: Path, rows: int, as_json: bool, **columns: Any) -> None:
     """Make shards of TABLE, which may be larger than memory: Parquet files sorted by item, annotators as numbers.
 
@@ -40,7 +37,7 @@ def shard_command(table: str, out: Path, rows: int, as_json: bool, **columns: An
     """
     from unisono.scale.shard_writer import write_shards
 
-    with estimation_progress("Making shards") as watching:
+    with terminal.estimation_progress("Making shards") as watching:
         watching.say("reading")
         found = write_shards(table, out, rows=rows, **columns)
     counts = {
@@ -52,10 +49,10 @@ def shard_command(table: str, out: Path, rows: int, as_json: bool, **columns: An
         "dimensions": list(found.dimensions),
     }
     if as_json:
-        print_json(counts)
+        terminal.print_json(counts)
         return
     names = ", ".join(found.dimensions)
-    tell(
+    terminal.tell(
         f"{counts['judgements']:,} judgements of {counts['items']:,} items by {counts['annotators']:,} annotators "
         f"({names}) in {counts['shards']} shards: {out}"
     )
@@ -70,7 +67,7 @@ IN_MEMORY = (
 OF_TABLES = ("item", "annotator", "dims", "scale", *OF_CELLS)  # words about reading that hold for shards too
 
 
-def in_shards(ratings: str, engine: Engine, reading: dict[str, Any]) -> bool:
+def in_shards(ratings: str, engine: model_options.Engine, reading: dict[str, Any]) -> bool:
     """Whether this fusion works on shards; traces are spread by recordings, without."""
     pattern = ratings.endswith(".parquet") and any(sign in ratings for sign in "*?[")
     if pattern or is_sharded(ratings):
@@ -84,7 +81,7 @@ def in_shards(ratings: str, engine: Engine, reading: dict[str, Any]) -> bool:
 
 def fuse_in_shards(
     ratings: str,
-    engine: Engine,
+    engine: model_options.Engine,
     reading: dict[str, Any],
     asked: dict[str, Any],
     *,
@@ -110,7 +107,7 @@ def fuse_in_shards(
             _shards(ratings, reading) as folder,
             open_engine(engine.engine or "serial", engine.workers, engine.scheduler) as executor,
         ):
-            with estimation_progress("Estimating") as watching:
+            with terminal.estimation_progress("Estimating") as watching:
                 result = fuse_shards(
                     folder,
                     executor,
@@ -123,27 +120,27 @@ def fuse_in_shards(
                     on_phase=watching.say,
                     **settings,
                 )
-            with estimation_progress("Writing") as watching:
-                result.save(out, report=report, as_csv=table, command=typed_command(), on_phase=watching.say)
+            with terminal.estimation_progress("Writing") as watching:
+                result.save(out, report=report, as_csv=table, command=terminal.typed_command(), on_phase=watching.say)
             if as_json:
-                print_json(result.summary_data | {"out": str(out)})
+                terminal.print_json(result.summary_data | {"out": str(out)})
             else:
-                tell(result.summary())
+                terminal.tell(result.summary())
                 written = ["truth.csv" if table else "truth/", *(f"{name}.csv" for name in result.tables())]
                 more = [name for name in ("summary.json", "fit/", "report.html") if (out / name).exists()]
-                tell(f"\nWritten to {out}: {', '.join([*written, *more])}")
+                terminal.tell(f"\nWritten to {out}: {', '.join([*written, *more])}")
             return 0 if result.fuser.trace_.converged else 4
     except KeyboardInterrupt:
         if engine.checkpoint is None:
             raise
-        say(f"Interrupted. {_kept(engine)}")
+        terminal.say(f"Interrupted. {_kept(engine)}")
         return INTERRUPTED
     except EngineError as error:
-        say(f"Error: {error} {_kept(engine)}".rstrip())
+        terminal.say(f"Error: {error} {_kept(engine)}".rstrip())
         return LOST
 
 
-def _kept(engine: Engine) -> str:
+def _kept(engine: model_options.Engine) -> str:
     from unisono.scale.shard_em import FILE
 
     if engine.checkpoint is None or not (engine.checkpoint / FILE).is_file():
@@ -172,7 +169,7 @@ def _shards(ratings: str, reading: dict[str, Any]) -> Iterator[ShardFolder]:
     from unisono.scale.shard_writer import write_shards
 
     with tempfile.TemporaryDirectory(prefix="unisono-shards-") as scratch:
-        with estimation_progress("Reading") as watching:
+        with terminal.estimation_progress("Reading") as watching:
             watching.say("making shards")
             folder = write_shards(ratings, Path(scratch) / "shards", **columns, missing=reading.get("missing"))
         yield folder

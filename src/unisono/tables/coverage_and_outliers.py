@@ -17,9 +17,8 @@ import numpy as np
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from unisono.tables.answer_scale import Scale
+from unisono.tables import answer_scale, scale_inference
 from unisono.tables.ratings import Ratings
-from unisono.tables.scale_inference import infer_scale
 
 
 class Coverage(NamedTuple):
@@ -117,7 +116,7 @@ def left_aside(n: int) -> int:
     return int(np.ceil(OUTERMOST * n))
 
 
-def fence_of(inner: Sequence[tuple[float, float]], n: Sequence[int], scale: Scale) -> Fence:
+def fence_of(inner: Sequence[tuple[float, float]], n: Sequence[int], scale: answer_scale.Scale) -> Fence:
     """The fence around the lowest and the highest of the n other answers, by dimension."""
     low, high = np.array(inner, dtype=float).reshape(-1, 2).T
     reach = (REACH + (FEW / np.maximum(n, 1)) ** 2) * (high - low)
@@ -158,9 +157,9 @@ def without_wild(ratings: Ratings) -> Ratings:
     if not wild.any():
         return ratings
     value = np.where(wild, np.nan, ratings.value)
-    seen = infer_scale(value, ratings.annotator_of)
+    seen = scale_inference.infer_scale(value, ratings.annotator_of)
     ends = tuple(old if said else new for old, new, said in zip(ratings.scale, seen, ratings.scale.given, strict=True))
-    return replace(ratings, value=value, scale=Scale(ends, ratings.scale.given))
+    return replace(ratings, value=value, scale=answer_scale.Scale(ends, ratings.scale.given))
 
 
 def _inner(seen: np.ndarray) -> tuple[float, float]:

@@ -14,14 +14,11 @@ import numpy as np
 from unisono.cli.desk.choices import reading_of, ways_out
 from unisono.errors import DataError, LeftOutWarning, SettingsError, in_shell, taken
 from unisono.fusers.model_registry import KIND_MODELS, MODELS, SERIES_MODELS
-from unisono.tables.categories import Categories
-from unisono.tables.item_table import Reading
+from unisono.tables import categories, item_table
 from unisono.tables.ratings import Ratings
-from unisono.tables.reading.categories_reader import read_answers
+from unisono.tables.reading import categories_reader, comparisons_reader, raw_table
 from unisono.tables.reading.column_roles import KIND, plain_name
-from unisono.tables.reading.comparisons_reader import read_comparisons
 from unisono.tables.reading.open_table import open_table
-from unisono.tables.reading.raw_table import Table, as_text
 
 ROWS = 8
 NAMED = 500  # annotators who are named on the page
@@ -53,7 +50,7 @@ def _may_be_pairs(path: str) -> bool:
     """Whether what are no ratings can be read as comparisons, by columns of their names."""
     try:
         with taken(Warning):
-            return bool(read_comparisons(path).layout)
+            return bool(comparisons_reader.read_comparisons(path).layout)
     except DataError:
         return False
 
@@ -63,14 +60,14 @@ def refusal(message: str) -> dict[str, Any]:
     return {"message": message, "ways": [way._asdict() for way in ways_out(message)]}
 
 
-def _first_rows(table: Table) -> dict[str, Any]:
-    cells = [as_text(column) for column in table.head.frame.head(ROWS).get_columns()]
+def _first_rows(table: raw_table.Table) -> dict[str, Any]:
+    cells = [raw_table.as_text(column) for column in table.head.frame.head(ROWS).get_columns()]
     rows = [["" if cell is None else cell[:80] for cell in row] for row in zip(*cells, strict=True)]
     return {"columns": [{"name": name, "role": "", "why": ""} for name in table.columns], "rows": rows}
 
 
 def _of_comparisons(path: str, columns: list[dict[str, Any]]) -> dict[str, Any]:
-    found = read_comparisons(path)
+    found = comparisons_reader.read_comparisons(path)
     return {
         "holds": "comparisons", "items": len(found.items), "annotators": list(found.annotators[:NAMED]),
         "answers": found.n, "dimensions": [], "series": False,
@@ -78,9 +75,9 @@ def _of_comparisons(path: str, columns: list[dict[str, Any]]) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _of_answers(table: Table, choices: Mapping[str, Any]) -> dict[str, Any]:
-    found = read_answers(table, **reading_of(choices))
-    known: Ratings | Categories | None = found.ratings if found.ratings is not None else found.categories
+def _of_answers(table: raw_table.Table, choices: Mapping[str, Any]) -> dict[str, Any]:
+    found = categories_reader.read_answers(table, **reading_of(choices))
+    known: Ratings | categories.Categories | None = found.ratings if found.ratings is not None else found.categories
     assert known is not None
     classes = () if found.categories is None else found.categories.dimensions
     words = {one.name: list(one.classes[:20]) for one in classes}
@@ -130,7 +127,7 @@ def _dimensions(ratings: Ratings) -> list[dict[str, Any]]:
     ]
 
 
-def _roles(columns: Sequence[str], reading: Reading, words: Mapping[str, str]) -> list[dict[str, str]]:
+def _roles(columns: Sequence[str], reading: item_table.Reading, words: Mapping[str, str]) -> list[dict[str, str]]:
     """What every column was taken for, and why where it is not used."""
     joined = {name: "annotator" for name in reading.annotator.split(",") if reading.annotator not in columns}
     roles = dict.fromkeys(reading.item_parts, "item") | joined

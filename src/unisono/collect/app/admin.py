@@ -19,14 +19,11 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from unisono.collect.app.api import answer, number
+from unisono.collect.app import api, signup
 from unisono.collect.app.context import Site, now_ms
-from unisono.collect.app.signup import read_form
 from unisono.collect.export.raters import summary
 from unisono.collect.export.write import export_zip
-from unisono.collect.store import raters, reading
-from unisono.collect.store.arrivals import ANSWERS, settle
-from unisono.collect.store.assign import lock_items
+from unisono.collect.store import arrivals, assign, raters, reading
 from unisono.collect.store.raters import PHASES, excluded_ids, set_excluded, set_phase
 
 _DAY = 24 * 3600
@@ -41,7 +38,7 @@ def for_admin(handler: Handler) -> Callable[[Request], Awaitable[Response]]:
         if not await _is_signed_in(request, site):
             if request.method == "GET" and request.url.path.endswith("/admin"):
                 return RedirectResponse(f"{site.root}/admin/login", 303)
-            return answer({"error": "sign in first"}, 401)
+            return api.answer({"error": "sign in first"}, 401)
         return await handler(request, site)
 
     return guarded
@@ -62,7 +59,7 @@ async def login(request: Request) -> Response:
     """Takes the token once and opens a session for it. Who was wrong too often is not even compared for a while."""
     site: Site = request.app.state.site
     sender = request.client.host if request.client else ""
-    token = (await read_form(request)).get("token", "").strip()
+    token = (await signup.read_form(request)).get("token", "").strip()
     if site.limiter.is_spent("wrong", sender):
         return HTMLResponse(site.render("login.html", wrong=True), 429, {"retry-after": "10"})
     if not hmac.compare_digest(token.encode("utf-8", "replace"), site.keys.admin_token.encode()):
@@ -96,7 +93,7 @@ async def page(request: Request, site: Site) -> Response:
 
 async def data(request: Request, site: Site) -> Response:
     """How the study is doing."""
-    return answer(await site.read(lambda connection: summary(connection, site.folder)))
+    return api.answer(await site.read(lambda connection: summary(connection, site.folder)))
 
 
 async def quality(request: Request, site: Site) -> Response:
@@ -106,46 +103,46 @@ async def quality(request: Request, site: Site) -> Response:
     # Figures that the page has already are not sent again.
     if str(found["made_at"]) == request.query_params.get("have"):
         del found["figures"]
-    return answer(found)
+    return api.answer(found)
 
 
 async def change_phase(request: Request, site: Site) -> Response:
     """Opens, pauses or closes the study."""
-    wanted = (await read_form(request)).get("phase", "")
+    wanted = (await signup.read_form(request)).get("phase", "")
     chosen = next((phase for phase in PHASES if phase == wanted), None)
     if chosen is None:
-        return answer({"error": f"phase must be one of {', '.join(PHASES)}"}, 422)
+        return api.answer({"error": f"phase must be one of {', '.join(PHASES)}"}, 422)
     await site.write(lambda connection: set_phase(connection, chosen))
-    return answer({"phase": chosen})
+    return api.answer({"phase": chosen})
 
 
 async def exclude(request: Request, site: Site) -> Response:
     """Excludes a rater from the export, or takes that back."""
-    form = await read_form(request)
-    wanted = number(form.get("rater", "").removeprefix("r")) or 0
+    form = await signup.read_form(request)
+    wanted = api.number(form.get("rater", "").removeprefix("r")) or 0
     excluded = form.get("excluded") == "yes"
 
     def change(connection: Connection) -> bool:
         known = wanted in {row.id for row in reading.rater_rows(connection)}
         if known:
-            lock_items(connection)
+            assign.lock_items(connection)
             set_excluded(connection, wanted, excluded, now_ms())
         return known
 
     if not await site.write(change):
-        return answer({"error": "there is no such rater"}, 422)
-    return answer({"rater": f"r{wanted:04d}", "excluded": excluded})
+        return api.answer({"error": "there is no such rater"}, 422)
+    return api.answer({"rater": f"r{wanted:04d}", "excluded": excluded})
 
 
 async def second_session(request: Request, site: Site) -> Response:
     """Says whose a second session is: it goes on at the place that was begun, begins anew, or neither."""
-    form = await read_form(request)
-    chosen = next((word for word in ANSWERS if word == form.get("answer")), None)
+    form = await signup.read_form(request)
+    chosen = next((word for word in arrivals.ANSWERS if word == form.get("answer")), None)
     if chosen is None:
-        return answer({"error": f"answer must be one of {', '.join(ANSWERS)}"}, 422)
-    if not await site.write(lambda connection: settle(connection, form.get("ask", ""), chosen)):
-        return answer({"error": "no such session is waiting"}, 422)
-    return answer({"answer": chosen})
+        return api.answer({"error": f"answer must be one of {', '.join(arrivals.ANSWERS)}"}, 422)
+    if not await site.write(lambda connection: arrivals.settle(connection, form.get("ask", ""), chosen)):
+        return api.answer({"error": "no such session is waiting"}, 422)
+    return api.answer({"answer": chosen})
 
 
 async def download(request: Request, site: Site) -> Response:

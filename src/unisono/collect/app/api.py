@@ -19,16 +19,13 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, HTMLResponse, Response
 from starlette.routing import Route
 
+from unisono.collect.app import guard, messages
 from unisono.collect.app.context import Site, now_ms, prose
-from unisono.collect.app.guard import MTURK_HOSTS
-from unisono.collect.app.messages import decode_batch
 from unisono.collect.store import assign, raters, reading
 from unisono.collect.store.assign import free_in
 from unisono.collect.store.log import append, too_many_broken
 from unisono.collect.store.reading import replies_of
-from unisono.collect.studies import Dimension, Item
-from unisono.collect.studies.checks import pages_due
-from unisono.collect.studies.schema import LEAST, PLACES
+from unisono.collect.studies import Dimension, Item, checks, schema
 
 Handler = Callable[[Request, Site, int], Awaitable[Response]]
 
@@ -85,7 +82,7 @@ async def events(request: Request, site: Site, rater_id: int) -> Response:
     if request.headers.get("content-type", "").partition(";")[0].strip() != "application/json":
         return answer({"error": "send application/json"}, 415)
     try:
-        batch = decode_batch(await request.body())
+        batch = messages.decode_batch(await request.body())
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         return answer({"error": str(error)[:300]}, 422)
     entries = site.judge.entries(batch, now_ms())
@@ -107,7 +104,7 @@ async def media(request: Request, site: Site, rater_id: int) -> Response:
         await site.keep_asked(rater_id, wanted)
     side = request.path_params.get("side")
     if item is not None and item.together:
-        item = dict(zip(PLACES, item.together, strict=False)).get(side or "")
+        item = dict(zip(schema.PLACES, item.together, strict=False)).get(side or "")
     elif side is not None:
         item = None
     return _file(item) if item else answer({"error": "not found"}, 404)
@@ -183,7 +180,7 @@ def rater_view(connection: Connection, site: Site, rater_id: int) -> dict[str, A
         "steps": sorted(set(steps)),
         "breaks": steps.count("break"),
         # Pages of the questionnaire still to fill in, and what was answered on others.
-        "due": pages_due(site.study, pages, replies),
+        "due": checks.pages_due(site.study, pages, replies),
         "replies": replies,
         "commented": any(done.kind == "comment" for done in past),
         "slots": [_slot(site, slot, answers.get(slot.id, {})) for slot in slots],
@@ -201,7 +198,7 @@ def study_view(site: Site) -> dict[str, Any]:
         "title": study.title,
         "mode": study.mode,
         "dimensions": [_dimension(dimension) for dimension in study.asked],
-        "unlike": {name: name + LEAST for name in study.rated if name + LEAST in study.answered},
+        "unlike": {name: name + schema.LEAST for name in study.rated if name + schema.LEAST in study.answered},
         "pads": study.pads,
         "questions": study.questions,
         "passes": study.passes,
@@ -261,7 +258,7 @@ def _slot(site: Site, slot: Any, answer: dict[str, Any]) -> dict[str, Any]:
 
 def _set(site: Site, slot_id: int, together: tuple[Item, ...], answer: dict[str, Any]) -> dict[str, Any]:
     """Items to compare, from left to right: as they were when answered, else the same at every reload."""
-    places = list(PLACES[: len(together)])
+    places = list(schema.PLACES[: len(together)])
     drawn = Random(f"{site.study.seed}/slot/{slot_id}/left")
     if len(places) == 2:
         left = answer.get("left") or places[drawn.random() < 0.5]
@@ -306,6 +303,6 @@ def _finish(site: Site, row: Any) -> dict[str, Any]:
 def mturk_submit(extra: dict[str, str]) -> dict[str, str] | None:
     """Where MTurk wants to be told; only MTurk itself is believed to be MTurk."""
     target = urlsplit(extra.get("turkSubmitTo", ""))
-    if target.scheme != "https" or target.netloc not in MTURK_HOSTS:
+    if target.scheme != "https" or target.netloc not in guard.MTURK_HOSTS:
         return None
     return {"url": f"https://{target.netloc}/mturk/externalSubmit", "assignment": extra.get("assignmentId", "")}

@@ -17,8 +17,7 @@ from starlette.routing import Mount, Route
 from unisono.collect.app import admin, api, signup
 from unisono.collect.app.context import HashedFiles, Site, now_ms
 from unisono.collect.app.guard import Guard, TooLargeError, log, policy
-from unisono.collect.store.assign import free_idle
-from unisono.collect.store.database import NotSavedError
+from unisono.collect.store import assign, database
 
 _SWEEP_SECONDS = 30.0
 NOT_SAVED = {"error": "not saved yet", "retry": True}
@@ -52,7 +51,7 @@ def build(
             Middleware(Guard, policy=policy(site.study.raters.source), hosts=hosts, public_url=site.public_url)
         ],
         exception_handlers={
-            NotSavedError: not_saved,
+            database.NotSavedError: not_saved,
             TooLargeError: too_large,
             HTTPException: refused,
             Exception: failed,
@@ -126,7 +125,7 @@ async def _sweep(site: Site) -> None:
     patience = site.patience
     while True:
         try:
-            await site.write(lambda connection: free_idle(connection, now_ms() - patience))
-        except NotSavedError as error:
+            await site.write(lambda connection: assign.free_idle(connection, now_ms() - patience))
+        except database.NotSavedError as error:
             log.log(logging.WARNING, "not freed: %s", error)
         await asyncio.sleep(min(_SWEEP_SECONDS, patience / 1000))

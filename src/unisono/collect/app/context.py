@@ -27,14 +27,9 @@ from starlette.responses import Response
 from starlette.staticfiles import StaticFiles
 from starlette.types import Scope
 
-from unisono.collect.app.guard import Limiter
-from unisono.collect.app.messages import Judge
-from unisono.collect.app.quality import LiveQuality
-from unisono.collect.store import raters
-from unisono.collect.store.agree import plan_of, prepare
-from unisono.collect.store.assign import is_over
+from unisono.collect.app import guard, messages, quality
+from unisono.collect.store import agree, assign, log, raters
 from unisono.collect.store.database import Database, NotSavedError, Writer
-from unisono.collect.store.log import Book, keep_asked
 from unisono.collect.studies import Keys, StudyFolder
 
 T = TypeVar("T")
@@ -62,10 +57,10 @@ class Site:
         self.root = urlsplit(self.public_url).path
         self.keys = preview_keys or Keys.of(folder.path)
         self.database = database
-        self.plan = plan_of(folder)
+        self.plan = agree.plan_of(folder)
         self.patience = folder.patience_ms
-        self.judge = Judge(self.study, self.catalogue)
-        self.book = Book(
+        self.judge = messages.Judge(self.study, self.catalogue)
+        self.book = log.Book(
             self.plan,
             self.study.limits.events_per_rater,
             SystemRandom(),
@@ -74,16 +69,16 @@ class Site:
             frozenset(question.name for question in self.study.questions if question.required),
             self.study.limits.raters,
         )
-        self.limiter = Limiter(self.study.limits)
+        self.limiter = guard.Limiter(self.study.limits)
         # `turn` is shared by the studies of a server: one of them has its figures computed at a time.
-        of_study = partial(LiveQuality.of_study, str(folder.path.resolve()), database.address, turn)
+        of_study = partial(quality.LiveQuality.of_study, str(folder.path.resolve()), database.address, turn)
         self.quality = of_study()
         self.next = of_study() if self.plan.ranked and not self.is_preview else None
         self.answered = 0  # since the server began
         self.pages = _environment()
         self._ids: dict[str, int] = {}
         self._asked: set[int] = set()
-        prepare(database, folder)
+        agree.prepare(database, folder)
         self.writer = Writer(database)
 
     async def write(self, work: Callable[[Connection], T]) -> T:
@@ -109,13 +104,13 @@ class Site:
 
     def is_over(self, connection: Connection) -> bool:
         """Whether nobody more is needed."""
-        return is_over(connection, self.plan, self.study.limits.raters)
+        return assign.is_over(connection, self.plan, self.study.limits.raters)
 
     async def keep_asked(self, rater_id: int, slot_id: int) -> None:
         """Notes that a file was asked for, once. What cannot be noted now does not hold the file up."""
         if slot_id not in self._asked:
             with contextlib.suppress(NotSavedError):
-                await self.write(lambda connection: keep_asked(connection, rater_id, slot_id, now_ms()))
+                await self.write(lambda connection: log.keep_asked(connection, rater_id, slot_id, now_ms()))
                 self._asked.add(slot_id)
 
     def shows(self, role: str, name: str) -> bool:

@@ -12,12 +12,9 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
+from unisono.collect.store import log, reading
 from unisono.collect.store.assign import Slot
-from unisono.collect.store.log import Entry
-from unisono.collect.store.reading import Claim
-from unisono.collect.studies import Catalogue, Item, Study
-from unisono.collect.studies.checks import LONGEST_TEXT, questionnaire_fault, reply_fault, step_fault
-from unisono.collect.studies.duration import longest, shortest
+from unisono.collect.studies import Catalogue, Item, Study, checks, duration
 from unisono.collect.studies.schema import LEAST, PLACES, Value
 
 Seq = Annotated[int, Meta(ge=0, le=2**31 - 1)]
@@ -30,7 +27,7 @@ Seconds = Annotated[float, Meta(ge=0, le=100_000)]
 Pixels = Annotated[float, Meta(ge=0, le=100_000)]
 Place = Literal["first", "second", "third", "fourth", "fifth", "sixth"]
 Source = Literal["mouse", "key", "touch", "pen", "other"]
-Text = Annotated[str, Meta(max_length=LONGEST_TEXT)]
+Text = Annotated[str, Meta(max_length=checks.LONGEST_TEXT)]
 # One answer per dimension: a number, or words.
 Values = Annotated[dict[Name, float | Text], Meta(min_length=1, max_length=40)]
 # Where the handles stood before they were touched.
@@ -183,21 +180,21 @@ class Judge:
         self._sliders = {name for name, asked in self._asked.items() if asked.kind == "slider"}
         self._optional = {name for name, asked in self._asked.items() if asked.kind == "text" and not asked.required}
 
-    def entries(self, batch: Batch, now: int) -> list[Entry]:
+    def entries(self, batch: Batch, now: int) -> list[log.Entry]:
         """The events as the log keeps them, their moments put on our clock."""
         shift = now - batch.now if batch.now is not None else 0
         return [self.entry(event, max(0, min(now, event.at + shift))) for event in batch.events]
 
-    def entry(self, event: Event, sent_at: int) -> Entry:
+    def entry(self, event: Event, sent_at: int) -> log.Entry:
         """The event as the log keeps it."""
         payload = msgspec.json.encode(event).decode()
         slot = getattr(event, "slot", None)
         completes = isinstance(event, Rating | Pass)
         kind = str(event.__struct_config__.tag)
-        claim = Claim(event.attempt, event.samples, event.seconds) if isinstance(event, Pass) else None
+        claim = reading.Claim(event.attempt, event.samples, event.seconds) if isinstance(event, Pass) else None
         note = event.name if isinstance(event, Note) else ""
         fault = partial(self.fault, event)
-        known = Entry(event.seq, kind, sent_at, payload, slot, completes, fault, claim)
+        known = log.Entry(event.seq, kind, sent_at, payload, slot, completes, fault, claim)
         return known._replace(breaks=note == "broken", tries_again=note == "again")
 
     def dimensions(self, slot: Slot) -> list[str]:
@@ -217,7 +214,7 @@ class Judge:
             is_empty = not any(sign.isalnum() for sign in event.code)
             return "the code is missing" if self._study.raters.ask_code and is_empty else None
         if isinstance(event, Answers):
-            return questionnaire_fault(self._study, event.when, event.values)
+            return checks.questionnaire_fault(self._study, event.when, event.values)
         if isinstance(event, Note) and event.name == "broken":
             return None if slot is not None and self._has_file(slot) else "only media can be broken"
         if slot is None:
@@ -284,7 +281,7 @@ class Judge:
         if not self._is_trace(slot):
             return "this item is rated, not traced"
         length = self._length(slot)
-        if not shortest(length) <= event.seconds <= longest(length):
+        if not duration.shortest(length) <= event.seconds <= duration.longest(length):
             return "the recording is not that long"
         return self._wrong_start(event.start)
 
@@ -296,7 +293,7 @@ class Judge:
         if not self._is_trace(slot):
             return "this item is rated, not traced"
         names = self.dimensions(slot)
-        last = 1000 * longest(self._length(slot))
+        last = 1000 * duration.longest(self._length(slot))
         for row in event.rows:
             if len(row) != 3 + len(names):
                 return "a sample has the wrong number of values"
@@ -316,7 +313,7 @@ class Judge:
             asked = self._asked.get(name)
             if asked is None:
                 return "there is no such dimension"
-            if value is not None and (fault := reply_fault(asked, value) or step_fault(asked, value)):
+            if value is not None and (fault := checks.reply_fault(asked, value) or checks.step_fault(asked, value)):
                 return fault
         return None
 

@@ -22,10 +22,9 @@ import msgspec
 import uvicorn
 from starlette.applications import Starlette
 
+from unisono.collect.app import guard, signup
 from unisono.collect.app.build import build, together
 from unisono.collect.app.context import Site
-from unisono.collect.app.guard import ImpatientProtocol
-from unisono.collect.app.signup import address_of
 from unisono.collect.store import reading
 from unisono.collect.store.database import Database, NotSavedError
 from unisono.collect.studies import Keys, StudyFolder
@@ -135,7 +134,7 @@ def run(app: Starlette, address: Address, line: socket.socket) -> None:
         server_header=False,
         proxy_headers=bool(address.proxies),
         forwarded_allow_ips=address.proxies or None,
-        http=ImpatientProtocol,
+        http=guard.ImpatientProtocol,
         timeout_keep_alive=30,
         timeout_graceful_shutdown=10,
     )
@@ -209,4 +208,4 @@ def is_loopback(host: str) -> bool:
 def _door(folder: StudyFolder, address: Address) -> str:
     if folder.study.raters.source == "invited":
         return f"personal links: unisono collect invite {folder.path} --count 10"
-    return address_of(folder, address.url)
+    return signup.address_of(folder, address.url)

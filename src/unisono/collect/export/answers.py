@@ -13,9 +13,7 @@ from sqlalchemy import Connection
 
 from unisono.collect.store import reading
 from unisono.collect.store.raters import excluded_ids
-from unisono.collect.studies import Study, StudyFolder
-from unisono.collect.studies.duration import longest
-from unisono.collect.studies.schema import Value
+from unisono.collect.studies import Study, StudyFolder, duration, schema
 
 
 class Answer(NamedTuple):
@@ -25,7 +23,7 @@ class Answer(NamedTuple):
     item: str
     role: str
     repetition: int
-    values: dict[str, Value]
+    values: dict[str, schema.Value]
     shown_ms: float
 
 
@@ -101,7 +99,7 @@ def _frames(folder: StudyFolder, item: str, parts: list[tuple[int, int, str]]) -
     if known is not None and known.walk is not None:
         return len(known.walk.saturation)
     played = max(float(msgspec.json.decode(payload)["seconds"]) for _, _, payload in parts)
-    seconds = min(played, longest(known.seconds if known else None))
+    seconds = min(played, duration.longest(known.seconds if known else None))
     return max(1, round(seconds * folder.study.trace.rate))
 
 

@@ -20,10 +20,7 @@ from sqlalchemy import Connection
 
 from unisono.collect.export.answers import Answer, answers, label, traces
 from unisono.collect.export.doubts import Devices, Evidence, Limits, Spent, Stalled, doubts, spent, stalls, visits
-from unisono.collect.store import raters, reading
-from unisono.collect.store.agree import known_checks
-from unisono.collect.store.arrivals import asks
-from unisono.collect.store.log import unseen
+from unisono.collect.store import agree, arrivals, log, raters, reading
 from unisono.collect.store.raters import excluded_ids
 from unisono.collect.store.reading import all_replies
 from unisono.collect.studies import Keys, StudyFolder
@@ -79,7 +76,7 @@ def standings(connection: Connection, folder: StudyFolder, rated: list[Answer]) 
     for answer in rated:
         by_rater.setdefault(answer.annotator, []).append(answer)
     distances = reference_distances(connection, folder, rated)
-    checks = known_checks(connection, folder)
+    checks = agree.known_checks(connection, folder)
     keys, common = Keys.found(folder.path), folder.study.raters.completion_code
     told, left_out = _told(connection), excluded_ids(connection)
     evidence, stalled = _evidence(connection, folder), stalls(connection)
@@ -115,7 +112,7 @@ def _evidence(connection: Connection, folder: StudyFolder) -> Callable[[Any], Ev
     alone, skipped = reading.broken_alone(connection), reading.skipped_checks(connection)
     time = spent(visits(connection))
     shown = (*folder.catalogue.items, *folder.catalogue.references)
-    blind = unseen(connection, {item.name for item in shown if item.has_file})
+    blind = log.unseen(connection, {item.name for item in shown if item.has_file})
 
     def evidence(row: Any) -> Evidence:
         known = (alone.get(row.id, 0), skipped.get(row.id, 0), blind[row.id])
@@ -336,7 +333,7 @@ def _asks(connection: Connection) -> list[dict[str, Any]]:
     """Second sessions about which the researcher has not yet said whose they are."""
     begun = {row.id: row.session for row in reading.rater_rows(connection)}
     found = []
-    for key, ask in asks(connection).items():
+    for key, ask in arrivals.asks(connection).items():
         if not ask.answer:
             who = {"ask": key, "annotator": label(ask.rater_id), "name": ask.outside, "asked_at": ask.asked_at}
             found.append(who | {"begun_session": begun[ask.rater_id], "session": ask.session})

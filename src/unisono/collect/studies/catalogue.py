@@ -16,8 +16,7 @@ from pathlib import Path
 from typing import Literal
 
 from unisono.collect.stimuli.colours import Colour, Walk
-from unisono.collect.studies.duration import clip_seconds
-from unisono.collect.studies.schema import Compare, Media, Value
+from unisono.collect.studies import duration, schema
 from unisono.errors import DataError
 
 Role = Literal["item", "reference", "practice"]
@@ -29,9 +28,9 @@ class Item:
 
     name: str
     role: Role
-    media: Literal["colour", "walk", "set"] | Media
+    media: Literal["colour", "walk", "set"] | schema.Media
     group: str = ""
-    truth: Mapping[str, Value] = field(default_factory=dict)
+    truth: Mapping[str, schema.Value] = field(default_factory=dict)
     colour: Colour | None = None
     walk: Walk | None = None
     path: Path | None = None
@@ -44,7 +43,7 @@ class Item:
         """How long it plays, None where that is not known."""
         if self.walk is not None:
             return self.walk.seconds
-        return clip_seconds(self.path) if self.path is not None else None
+        return duration.clip_seconds(self.path) if self.path is not None else None
 
     @property
     def has_file(self) -> bool:
@@ -105,7 +104,7 @@ _MOST = 5000
 _RULERS = {2: (0, 1), 3: (0, 1, 3), 4: (0, 1, 4, 6), 5: (0, 1, 4, 9, 11), 6: (0, 1, 4, 10, 12, 17)}
 
 
-def choose_sets(names: Sequence[str], compare: Compare, seed: int, where: str) -> list[tuple[int, ...]]:
+def choose_sets(names: Sequence[str], compare: schema.Compare, seed: int, where: str) -> list[tuple[int, ...]]:
     """Places of the items of every set, in the order of the study.
 
     With fewer partners than there are others, items stand in a ring at random and meet their neighbours: everybody has

@@ -32,8 +32,7 @@ from unisono.collect.studies.checks import check_study
 from unisono.collect.studies.items import list_items
 from unisono.collect.studies.schema import Study
 from unisono.errors import DataError
-from unisono.tables.atomic_files import atomic_path
-from unisono.tables.labels import meant_among
+from unisono.tables import atomic_files, labels
 
 _TOKEN_BYTES = 20
 # Letters and digits that are not mistaken for one another when a code is read aloud or copied by hand.
@@ -198,7 +197,7 @@ def write_starter(folder: Path, name: str) -> list[Path]:
 
 
 def _write(path: Path, text: str) -> Path:
-    with atomic_path(path) as temporary:
+    with atomic_files.atomic_path(path) as temporary:
         temporary.write_text(text, encoding="utf-8")
     return path
 
@@ -250,7 +249,7 @@ def _explain(message: str, raw: dict[str, Any]) -> str:
     where = _spell(keys)
     inside = f"{where}." if where else ""
     if unknown := _UNKNOWN.search(text):
-        hint = meant_among(unknown["name"], _fields_at(keys), "keys here")
+        hint = labels.meant_among(unknown["name"], _fields_at(keys), "keys here")
         return f"the key {inside}{unknown['name']} is not known. {hint}"
     if missing := _MISSING.search(text):
         return f"the key {inside}{missing['name']} is missing. Add it; docs/collect.md shows each key."

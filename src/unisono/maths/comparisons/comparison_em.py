@@ -12,27 +12,10 @@ import numpy as np
 import scipy
 from scipy.special import entr, expit, logsumexp, xlogy
 
+from unisono.maths.comparisons import comparison_solver, comparison_state
 from unisono.maths.comparisons.comparison_data import ComparisonData
 from unisono.maths.comparisons.comparison_priors import GOLD_ERROR, GOLD_ITEMS, STEP_SD, TIE_SD
-from unisono.maths.comparisons.comparison_solver import Truths, solve
-from unisono.maths.comparisons.comparison_state import (
-    GAINS,
-    Crowd,
-    Expected,
-    Hyper,
-    Moments,
-    Population,
-    Problem,
-    State,
-    before,
-    classed,
-    expected,
-    gaps,
-    moments,
-    rescaled,
-    start,
-    thresholds,
-)
+from unisono.maths.comparisons.comparison_state import Crowd, Expected, Hyper, Moments, Population, Problem, State
 from unisono.maths.em_loop import EmTrace, OnStep, run_em
 
 SHORTEST_XI = 1e-6  # numerical: below it tanh(xi / 2) / (2 xi) is 1/4
@@ -64,8 +47,8 @@ class Factors(NamedTuple):
 
 def factors(at: Problem, state: State) -> Factors:
     """The bounds that touch where the state is (eq. V1)."""
-    data, t = at.data, thresholds(at.data, state)
-    m = Moments(*(x[data.who] for x in moments(state.crowd)))
+    data, t = at.data, comparison_state.thresholds(at.data, state)
+    m = Moments(*(x[data.who] for x in comparison_state.moments(state.crowd)))
     unit = state.hyper.unit[data.left % data.D]
     d = unit * data.difference(state.truths.mean)
     dd = d * d + unit**2 * state.truths.apart[data.pair]
@@ -84,7 +67,7 @@ def factors(at: Problem, state: State) -> Factors:
 def between(data: ComparisonData, state: State) -> np.ndarray:
     """(N,) what answers with two ends add to the log likelihood."""
     at, found = np.flatnonzero(data.inner >= 0), np.zeros(data.N)
-    width = state.crowd.tau[data.who[at]] * gaps(state.hyper.steps)[data.inner[at]]
+    width = state.crowd.tau[data.who[at]] * comparison_state.gaps(state.hyper.steps)[data.inner[at]]
     found[at] = np.log(-np.expm1(-width))
     return found
 
@@ -134,7 +117,7 @@ def divergence(crowd: Crowd, of: Expected) -> np.ndarray:
 
 
 def _crowd_cost(at: Problem, state: State) -> float:
-    crowd, of = state.crowd, expected(at, state.hyper)
+    crowd, of = state.crowd, comparison_state.expected(at, state.hyper)
     each = crowd.prob * divergence(crowd, of) + xlogy(crowd.prob, of.share) - xlogy(crowd.prob, crowd.prob)
     total = float(each.sum())
     total -= 0.5 * float((of.slip_precision * (crowd.slip - of.slip) ** 2).sum())
@@ -154,7 +137,7 @@ def _hyper_cost(at: Problem, state: State) -> float:
         total -= 0.5 * people.spread_n * (np.log(hyper.order_var) + people.order_var / hyper.order_var)
         away = people.order_n * (hyper.order - people.order) ** 2
         total -= 0.5 * (np.log(hyper.order_var) + away / hyper.order_var)
-    if classed(at):
+    if comparison_state.classed(at):
         total += float(people.counts @ np.log(hyper.shares))
     if data.graded:
         total -= 0.5 * people.tie_precision * (hyper.tie - people.tie) ** 2 + _step_cost(data, hyper.steps)
@@ -194,7 +177,7 @@ def slipped(at: Problem, state: State, each: np.ndarray) -> State:
     n, share, slip = data.by_annotator(data.weight), state.crowd.slip, state.hyper.slip
     here = _slip_value(at, state.hyper, share, slip, each)
     for _ in range(NEWTON):
-        of = expected(at, state.hyper._replace(slip=slip))
+        of = comparison_state.expected(at, state.hyper._replace(slip=slip))
         p, q = expit(share), expit(share[data.who] + data.random - each)
         up = data.by_annotator(data.weight * q) - n * p - of.slip_precision * (share - of.slip)
         told = n * p * (1 - p) - data.by_annotator(data.weight * q * (1 - q))
@@ -217,27 +200,27 @@ def slipped(at: Problem, state: State, each: np.ndarray) -> State:
 
 def _slip_value(at: Problem, hyper: Hyper, share: np.ndarray, slip: float, each: np.ndarray) -> float:
     """The bound as a function of log odds of slips and of their median, every answer as probable as it is by both."""
-    data, of, people = at.data, expected(at, hyper._replace(slip=slip)), at.population
+    data, of, people = at.data, comparison_state.expected(at, hyper._replace(slip=slip)), at.population
     odds = share[data.who]
     told = np.logaddexp(each, data.random + odds) - np.logaddexp(0.0, odds)
     cost = float((of.slip_precision * (share - of.slip) ** 2).sum()) + people.slip_precision * (slip - people.slip) ** 2
     return float(data.weight @ told) - 0.5 * cost
 
 
-def _truths(at: Problem, state: State, found: Factors) -> Truths:
+def _truths(at: Problem, state: State, found: Factors) -> comparison_solver.Truths:
     """E-step of the truths (eq. V4)."""
-    data, m = at.data, moments(state.crowd)
+    data, m = at.data, comparison_state.moments(state.crowd)
     unit = state.hyper.unit
     weight = data.by_pair(found.W * m.gg[data.who]) * unit[data.low % data.D] ** 2
     pull = (found.b * m.g[data.who] - found.W * m.go[data.who]) * unit[data.left % data.D]
     shift = data.by_unknown(pull).reshape(data.M, data.D)
-    base, own = before(at, state.hyper)
-    return solve(at.where, base, weight, own + shift, state.truths.mean)
+    base, own = comparison_state.before(at, state.hyper)
+    return comparison_solver.solve(at.where, base, weight, own + shift, state.truths.mean)
 
 
 def _crowd(at: Problem, state: State, found: Factors) -> Crowd:
     """E-step of the annotators: in every class a normal, its evidence is that of the class (eq. V5)."""
-    data, of = at.data, expected(at, state.hyper)
+    data, of = at.data, comparison_state.expected(at, state.hyper)
     P = normal_precision(data, found.W, found.d, found.dd)[:, None] + of.precision
     h = np.stack([data.by_annotator(found.b * found.d), data.by_annotator(found.b)], axis=-1)[:, None]
     toward = np.einsum("kzij,kzj->kzi", of.precision, of.centre)
@@ -266,13 +249,13 @@ class Ranges(NamedTuple):
 
     def of(self, tau: np.ndarray, steps: np.ndarray) -> np.ndarray:
         """(K,) the value."""
-        t, width = tau[:, None] * steps, tau[:, None] * np.maximum(gaps(steps), LEAST_WIDTH)
+        t, width = tau[:, None] * steps, tau[:, None] * np.maximum(comparison_state.gaps(steps), LEAST_WIDTH)
         inside = np.where(self.T > 0, self.T * np.log(-np.expm1(-width)), 0.0)
         return np.asarray((-0.5 * self.A * t * t + self.B * t + inside).sum(axis=1))
 
 
 def _ranges(data: ComparisonData, state: State, found: Factors) -> Ranges:
-    m, S = moments(state.crowd), data.steps
+    m, S = comparison_state.moments(state.crowd), data.steps
     delta = (m.g[data.who] * found.d + m.o[data.who])[data.row]
     cell = data.who[data.row] * S + data.step
     pull = data.end * (0.5 * found.weight[data.row] - found.w * data.sign * delta)
@@ -284,8 +267,8 @@ def _ranges(data: ComparisonData, state: State, found: Factors) -> Ranges:
 
 def _annotators_thresholds(at: Problem, state: State, found: Factors) -> Crowd:
     """Newton steps in log tau, halved until the bound does not fall."""
-    of, steps = expected(at, state.hyper), state.hyper.steps
-    given, width = _ranges(at.data, state, found), gaps(state.hyper.steps)
+    of, steps = comparison_state.expected(at, state.hyper), state.hyper.steps
+    given, width = _ranges(at.data, state, found), comparison_state.gaps(state.hyper.steps)
     A, B = given.A @ steps**2, given.B @ steps
 
     def value(t: np.ndarray) -> np.ndarray:
@@ -353,16 +336,16 @@ def _of_annotators(at: Problem, state: State, hyper: Hyper, people: Population) 
     if data.graded:
         total = np.log(crowd.tau).sum() / TIE_SD**2 + people.tie * people.tie_precision
         hyper = hyper._replace(tie=float(total / (n / TIE_SD**2 + people.tie_precision)))
-    if classed(at):
+    if comparison_state.classed(at):
         counts = crowd.prob.sum(axis=0) + people.counts
         hyper = hyper._replace(shares=counts / counts.sum())
     if data.K > 1 or at.earlier is not None:
-        alive = crowd.prob * (GAINS != 0)
-        square = (crowd.at[..., 0] - GAINS) ** 2 + crowd.cov[..., 0, 0]
+        alive = crowd.prob * (comparison_state.GAINS != 0)
+        square = (crowd.at[..., 0] - comparison_state.GAINS) ** 2 + crowd.cov[..., 0, 0]
         total = float((alive * square).sum()) + people.spread_n * people.gain_var
         hyper = hyper._replace(gain_var=total / (float(alive.sum()) + people.spread_n))
     if data.sided:
-        m, level = moments(crowd), people.order_n
+        m, level = comparison_state.moments(crowd), people.order_n
         order = (float(m.o.sum()) + level * people.order) / (n + level)
         total = float((m.oo - 2 * order * m.o + order**2).sum())
         total += people.spread_n * people.order_var + level * (order - people.order) ** 2
@@ -372,7 +355,7 @@ def _of_annotators(at: Problem, state: State, hyper: Hyper, people: Population) 
 
 def _unit(at: Problem, state: State) -> np.ndarray:
     """(D,) logits per unit of the ratings: of a quadratic in each."""
-    data, m, unit = at.data, moments(state.crowd), state.hyper.unit
+    data, m, unit = at.data, comparison_state.moments(state.crowd), state.hyper.unit
     found = factors(at, state)
     dim = data.left % data.D
     d, dd = found.d / unit[dim], found.dd / unit[dim] ** 2
@@ -387,7 +370,7 @@ def _in_unit(at: Problem, state: State) -> State:
 
     Where gains and their spread have settled, the mean gain of usual annotators is 1 (eq. V3).
     """
-    crowd, hyper, of = state.crowd, state.hyper, expected(at, state.hyper)
+    crowd, hyper, of = state.crowd, state.hyper, comparison_state.expected(at, state.hyper)
     P, c, g, o = of.precision, of.centre, crowd.at[..., 0], crowd.at[..., 1]
     square, cross = g**2 + crowd.cov[..., 0, 0], g * (o - c[..., 1]) + crowd.cov[..., 0, 1]
     A = float((crowd.prob * P[..., 0, 0] * square).sum())
@@ -395,7 +378,7 @@ def _in_unit(at: Problem, state: State) -> State:
     free = np.flatnonzero(~at.prior.rated)
     pulled = np.linalg.inv(hyper.Sigma)[np.ix_(free, free)] * at.prior.Sigma[np.ix_(free, free)]
     A, n = A + at.prior.items * float(pulled.sum()), at.data.K + (at.prior.items + len(hyper.theta)) * len(free)
-    return rescaled(at, state, (B + np.sqrt(B * B + 4 * A * n)) / (2 * A))
+    return comparison_state.rescaled(at, state, (B + np.sqrt(B * B + 4 * A * n)) / (2 * A))
 
 
 def fit(
@@ -411,5 +394,5 @@ def fit(
     def settled(objective: list[float], before: State, after: State) -> bool:
         return len(objective) > 2 and objective[-1] - objective[-2] < tol * at.data.N
 
-    begin = start(at) if first is None else first
+    begin = comparison_state.start(at) if first is None else first
     return run_em(lambda s: step(at, s), begin, stop_when=settled, max_iter=max_iter, on_step=on_step)

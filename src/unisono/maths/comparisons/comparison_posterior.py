@@ -13,23 +13,9 @@ import numpy as np
 from scipy.sparse import csr_matrix
 from scipy.special import entr, expit, log_expit, logsumexp
 
-from unisono.maths.comparisons import comparison_em
-from unisono.maths.comparisons.comparison_data import ComparisonData
+from unisono.maths.comparisons import comparison_data, comparison_em, comparison_solver, comparison_state
 from unisono.maths.comparisons.comparison_priors import LARGEST_CORRECTION, LARGEST_JOINT, NODES, SLIP_SD, TIE_SD
-from unisono.maths.comparisons.comparison_solver import diagonal_blocks, product, solve
-from unisono.maths.comparisons.comparison_state import (
-    GAINS,
-    Crowd,
-    Hyper,
-    Problem,
-    State,
-    before,
-    class_centres,
-    class_variances,
-    expected,
-    rescaled,
-    thresholds,
-)
+from unisono.maths.comparisons.comparison_state import Crowd, Hyper, Problem, State
 
 POINTS, WEIGHTS = np.polynomial.hermite_e.hermegauss(NODES)
 WEIGHTS = WEIGHTS / WEIGHTS.sum()
@@ -79,21 +65,21 @@ def averaged(at: Problem, state: State) -> State:
         return state
     usual = state.crowd.prob[:, 0]
     mean = float((usual * state.crowd.at[:, 0, 0]).sum() / usual.sum()) if usual.sum() > 0 else 1.0
-    found = rescaled(at, state, 1 / mean)
+    found = comparison_state.rescaled(at, state, 1 / mean)
     return found._replace(hyper=found.hyper._replace(gain_var=found.hyper.gain_var / mean**2))
 
 
 def quadrature(at: Problem, state: State) -> tuple[Slopes, np.ndarray, np.ndarray]:
     """Slopes, differences being normal (eq. V7), and the means and variances (N,) of those of the truths, in logits."""
     data, crowd = at.data, state.crowd
-    found = np.zeros((3, len(GAINS), data.N))
+    found = np.zeros((3, len(comparison_state.GAINS), data.N))
     unit = state.hyper.unit[data.left % data.D]
     d, v = unit * data.difference(state.truths.mean), unit**2 * state.truths.apart[data.pair]
     sign, end = np.zeros((2, 2, data.N))  # of the factors of each comparison, 0 where there is none
-    first, second, t = slice(data.N), slice(data.N, None), thresholds(data, state)
+    first, second, t = slice(data.N), slice(data.N, None), comparison_state.thresholds(data, state)
     sign[0], end[0] = data.sign[first], t[first]
     sign[1, data.row[second]], end[1, data.row[second]] = data.sign[second], t[second]
-    for z in range(len(GAINS)):
+    for z in range(len(comparison_state.GAINS)):
         rows = np.flatnonzero(crowd.prob[data.who, z] > LEAST_CLASS)
         k = data.who[rows]
         middle, sd = _difference(d[rows], v[rows], crowd.at[k, z], crowd.cov[k, z])
@@ -131,14 +117,14 @@ def posterior(at: Problem, state: State) -> tuple[Posterior, State]:
 
 def _sweep(at: Problem, state: State) -> State:
     """Truths and annotators by one Newton step each, then slips, and what annotators and items have in common."""
-    base, shift = before(at, state.hyper)
+    base, shift = comparison_state.before(at, state.hyper)
     slopes, d, v = quadrature(at, state)
     each = (state.crowd.prob[at.data.who].T * slopes.value).sum(axis=0) + comparison_em.between(at.data, state)
     slips, state = state.slips, comparison_em.slipped(at, state, each)
     slopes = slopes.counted((1 - state.slips) / (1 - slips))
     weight, pull = _sites(at, state, slopes, d)
     crowd = _crowd(at, state, slopes, d, v)
-    truths = solve(at.where, base, weight, shift + pull, state.truths.mean)
+    truths = comparison_solver.solve(at.where, base, weight, shift + pull, state.truths.mean)
     state = state._replace(truths=truths, crowd=crowd)
     hyper = comparison_em.hyperparameters(at, state)
     if at.prior.gold is None:
@@ -158,12 +144,12 @@ def _sites(at: Problem, state: State, slopes: Slopes, d: np.ndarray) -> tuple[np
 
 
 def _crowd(at: Problem, state: State, slopes: Slopes, d: np.ndarray, v: np.ndarray) -> Crowd:
-    data, crowd, of = at.data, state.crowd, expected(at, state.hyper)
+    data, crowd, of = at.data, state.crowd, comparison_state.expected(at, state.hyper)
     counted = data.weight * (1 - state.slips)
-    evidence = np.full((data.K, len(GAINS)), -np.inf)
+    evidence = np.full((data.K, len(comparison_state.GAINS)), -np.inf)
     means, covs = crowd.at.copy(), crowd.cov.copy()
     cost = comparison_em.divergence(crowd, of)
-    for z in range(len(GAINS)):
+    for z in range(len(comparison_state.GAINS)):
         if not of.share[:, z].any():
             continue
         own = crowd.at[:, z][data.who]
@@ -185,12 +171,15 @@ def _crowd(at: Problem, state: State, slopes: Slopes, d: np.ndarray, v: np.ndarr
 def _reported(at: Problem, state: State) -> Posterior:
     data = at.data
     slopes, d, _ = quadrature(at, state)
-    base, weight = before(at, state.hyper)[0], _sites(at, state, slopes, d)[0] - _lost_to_slips(at, state, slopes)
+    base, weight = (
+        comparison_state.before(at, state.hyper)[0],
+        _sites(at, state, slopes, d)[0] - _lost_to_slips(at, state, slopes),
+    )
     weight = np.maximum(weight, 0.0)
     lost = lost_to_annotators(at, state, slopes, d)
     mean, widening = state.truths.mean, _widening(at, state)
     if data.U <= LARGEST_JOINT:
-        P = product(at.where, base, weight)(np.eye(data.U))
+        P = comparison_solver.product(at.where, base, weight)(np.eye(data.U))
         if lost is not None:
             P = P - (lost[0] @ lost[1] @ lost[0].T).toarray() + np.outer(lost[2], lost[2])
         P = P - _lost_to_features(at.prior.scores, np.linalg.inv(state.hyper.Sigma))
@@ -199,7 +188,7 @@ def _reported(at: Problem, state: State) -> Posterior:
         joint, mean = T @ joint @ T.T, (T @ mean.ravel()).reshape(mean.shape)
         items = np.arange(data.U).reshape(data.M, data.D)
         return Posterior(mean, joint[items[:, :, None], items[:, None, :]], joint, data.component)
-    blocks = diagonal_blocks(data, base, weight)
+    blocks = comparison_solver.diagonal_blocks(data, base, weight)
     if lost is not None:
         C, H, unit_cost = lost
         own = unit_cost**2 - np.asarray((C @ H).multiply(C).sum(axis=1)).ravel()
@@ -227,11 +216,11 @@ def _lost_to_features(scores: np.ndarray, inverse: np.ndarray) -> np.ndarray:
 
 def _widening(at: Problem, state: State) -> float:
     """Variances are larger by N / (N - p), p being the parameters that comparisons have determined (eq. V8)."""
-    data, crowd, of = at.data, state.crowd, expected(at, state.hyper)
-    known = _variances(np.linalg.inv(before(at, state.hyper)[0]))
+    data, crowd, of = at.data, state.crowd, comparison_state.expected(at, state.hyper)
+    known = _variances(np.linalg.inv(comparison_state.before(at, state.hyper)[0]))
     determined = float((1 - _variances(state.truths.block) / known).sum())
     open_ = (of.precision * crowd.cov).sum(axis=(-2, -1))
-    determined += float((crowd.prob * (GAINS != 0) * (2 - open_)).sum())
+    determined += float((crowd.prob * (comparison_state.GAINS != 0) * (2 - open_)).sum())
     N = float(data.weight @ (1 - state.slips))
     return N / max(N - determined, N / 2)
 
@@ -240,7 +229,7 @@ def _variances(cov: np.ndarray) -> np.ndarray:
     return np.diagonal(cov, axis1=-2, axis2=-1)
 
 
-def _centring(data: ComparisonData, rated: np.ndarray) -> np.ndarray:
+def _centring(data: comparison_data.ComparisonData, rated: np.ndarray) -> np.ndarray:
     """(U, U) subtracts the mean of each component and dimension without ratings."""
     group = np.repeat(data.component, data.D) * data.D + np.tile(np.arange(data.D), data.M)
     same = group[:, None] == group
@@ -262,7 +251,7 @@ def lost_to_annotators(
     prob, unit = state.crowd.prob, state.hyper.unit[data.left % data.D]
     q, g = prob[data.who].T, state.crowd.at[data.who, :, 0].T
     own = comparison_em.normal_precision(data, (q * slopes.second).sum(axis=0), d, d * d)
-    own += (prob[:, :, None, None] * expected(at, state.hyper).precision).sum(axis=1)
+    own += (prob[:, :, None, None] * comparison_state.expected(at, state.hyper).precision).sum(axis=1)
     inverse = np.linalg.inv(own)
     place = 2 * np.arange(K)[:, None, None]
     rows = np.broadcast_to(place + np.array([[0], [1]]), (K, 2, 2)).ravel()
@@ -293,8 +282,8 @@ class Answering(NamedTuple):
 
 def newcomer(hyper: Hyper) -> Answering:
     """One row: somebody of whom nothing is known."""
-    at, cov = class_centres(hyper)[None], np.zeros((1, 3, 2, 2))
-    cov[0, :, 0, 0], cov[0, :, 1, 1] = class_variances(hyper), hyper.order_var
+    at, cov = comparison_state.class_centres(hyper)[None], np.zeros((1, 3, 2, 2))
+    cov[0, :, 0, 0], cov[0, :, 1, 1] = comparison_state.class_variances(hyper), hyper.order_var
     tie = np.array([tie_of(hyper, hyper.tie)]), np.array([TIE_SD])
     return Answering(hyper.shares[None], at, cov, *tie, at_random(hyper, np.array([hyper.slip]), np.array([SLIP_SD])))
 
@@ -314,7 +303,7 @@ def tie_of(hyper: Hyper, log_tau: np.ndarray | float) -> np.ndarray:
 def answer_probabilities(mean: np.ndarray, variance: np.ndarray, who: Answering) -> np.ndarray:
     """(n, 3) probabilities of left, tie and right, for normal differences in logits (eq. V9)."""
     total = np.zeros((len(mean), 3))
-    for z in range(len(GAINS)):
+    for z in range(len(comparison_state.GAINS)):
         middle, sd = _difference(mean, variance, who.at[:, z], who.cov[:, z])
         for t, share in zip(TIE_POINTS, TIE_WEIGHTS / TIE_WEIGHTS.sum(), strict=True):
             tau = np.exp(who.tie + t * who.tie_sd)

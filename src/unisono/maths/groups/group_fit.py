@@ -26,8 +26,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import gammaln
 
-from unisono.maths.em_loop import EmTrace, run_em
-from unisono.maths.grouped_sums import segment_sum
+from unisono.maths import em_loop, grouped_sums
 from unisono.maths.groups import group_mstep, group_priors
 from unisono.maths.groups.group_data import GroupData, GroupParams, Hyper, Rows, prepare_groups
 from unisono.maths.groups.group_estep import expectation
@@ -131,7 +130,7 @@ def fit_groups(
     tol: float,
     max_iter: int,
     on_step: Callable[[int, GroupState, float], None] | None = None,
-) -> tuple[GroupState, EmTrace]:
+) -> tuple[GroupState, em_loop.EmTrace]:
     """Repeats steps until no truth moves."""
 
     held = [g for g in settings.learned_groups() if settings.kinds[g].level_items >= group_priors.FIRM_LEVEL]
@@ -142,7 +141,7 @@ def fit_groups(
         params = recentred(data, following.params, settings, others)
         return following._replace(params=with_assumed_error(data, params, settings)), bound
 
-    state, trace = run_em(step, start, stop_when=settled(tol), max_iter=max_iter, on_step=on_step, keep="next")
+    state, trace = em_loop.run_em(step, start, stop_when=settled(tol), max_iter=max_iter, on_step=on_step, keep="next")
     return state._replace(params=recentred(data, state.params, settings, held)), trace
 
 
@@ -165,12 +164,12 @@ def moments(value: np.ndarray, item_of: np.ndarray, annotator_of: np.ndarray) ->
     y = np.nan_to_num(value)
     count = np.maximum(seen.sum(axis=0), 1)
     mean = y.sum(axis=0) / count
-    n_item = segment_sum(seen.astype(float), item_of, M)
-    n_who = segment_sum(seen.astype(float), annotator_of, K)
-    offset = segment_sum(np.where(seen, y - mean, 0.0), annotator_of, K) / np.maximum(n_who, 1)
+    n_item = grouped_sums.segment_sum(seen.astype(float), item_of, M)
+    n_who = grouped_sums.segment_sum(seen.astype(float), annotator_of, K)
+    offset = grouped_sums.segment_sum(np.where(seen, y - mean, 0.0), annotator_of, K) / np.maximum(n_who, 1)
     # Offsets of annotators with few ratings are mostly the items they happened to rate.
     left = np.where(seen, y - offset[annotator_of] * (n_who / (n_who + 1))[annotator_of], 0.0)
-    item = segment_sum(left, item_of, M) / np.maximum(n_item, 1)
+    item = grouped_sums.segment_sum(left, item_of, M) / np.maximum(n_item, 1)
     freedom = np.maximum(n_item - 1, 0).sum(axis=0)
     squares = np.where(seen, (left - item[item_of]) ** 2, 0.0).sum(axis=0)
     within = np.where(freedom > 0, squares / np.maximum(freedom, 1), np.nan)
@@ -278,7 +277,7 @@ class Chosen(NamedTuple):
 
     start: Assembled
     state: GroupState
-    trace: EmTrace
+    trace: em_loop.EmTrace
 
 
 def fit_best(

@@ -40,10 +40,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from unisono.maths.groups import group_priors
+from unisono.maths.groups import group_estep, group_mstep, group_priors
 from unisono.maths.groups.group_data import Block, GroupData, GroupParams
-from unisono.maths.groups.group_estep import coefficients, posteriors
-from unisono.maths.groups.group_mstep import GroupSettings
 
 MOST_STEPS = 500  # numerical: of an EM over a few labelled items
 
@@ -153,7 +151,7 @@ def without_labels(data: GroupData, params: GroupParams) -> Unlabelled:
     M, D = data.M, data.D
     mean, label, noise = np.empty((M, D)), np.full((M, D), np.nan), np.full((M, D), np.nan)
     weight, alone, inside = np.empty(M), np.empty((M, D, D)), np.empty((M, D, D))
-    for block, found in posteriors(data, params):
+    for block, found in group_estep.posteriors(data, params):
         own, at = found.views[0], slice(block.start, block.stop)
         P, h = found.total.copy(), found.h.copy()
         P[own.items] -= own.J
@@ -168,7 +166,7 @@ def without_labels(data: GroupData, params: GroupParams) -> Unlabelled:
     return Unlabelled(mean, alone, weight, inside, label, noise)
 
 
-def learn_from_labels(data: GroupData, params: GroupParams, settings: GroupSettings) -> Learned | None:
+def learn_from_labels(data: GroupData, params: GroupParams, settings: group_mstep.GroupSettings) -> Learned | None:
     """What labels taught; None where no group has a map of its own."""
     if not settings.learned.any():
         return None
@@ -199,7 +197,7 @@ def told(
 
     drawn: to what the groups foretell, even where the same people rated every item.
     """
-    each = [(found.mean, found.cov) for _, found in posteriors(data, params)]
+    each = [(found.mean, found.cov) for _, found in group_estep.posteriors(data, params)]
     mean, cov = (np.concatenate(parts) for parts in zip(*each, strict=True))
     if learned is None:
         return mean, cov
@@ -304,7 +302,7 @@ def common_effect_variance(data: GroupData, params: GroupParams, learned: np.nda
 def _labelled_spread(data: GroupData, params: GroupParams, block: Block) -> dict[int, np.ndarray]:
     """Covariance (D, D) of the truth that labels leave, by place of the labelled items of a block."""
     panel = block.panels[0]
-    given = coefficients(data, params).ff
+    given = group_estep.coefficients(data, params).ff
     Q = panel.counted(given[:, :, None])[:, :, 0].T
     V = np.linalg.inv(np.linalg.inv(params.Sigma) + Q[:, :, None] * np.eye(data.D))
     return dict(zip(panel.items.tolist(), V, strict=True))

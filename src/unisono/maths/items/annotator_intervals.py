@@ -28,9 +28,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import chdtri, expit, ndtri, stdtrit
 
-from unisono.maths.items.item_data import ItemData
+from unisono.maths.items import item_data, item_priors
 from unisono.maths.items.item_params import ItemParams
-from unisono.maths.items.item_priors import GAINS_WIDER, NOISE_BEHIND
 
 LEAST_FREEDOM = 2.0  # numerical: floor; of two annotators a variance has one
 TINY = 1e-12  # numerical: of variances that something is divided by
@@ -75,7 +74,7 @@ def annotator_ends(params: ItemParams, known: Known, level: float) -> Ends:
     return Ends(bias, gains, noise, _reliability_ends(known, gain, gains, noise, level))
 
 
-def left_out_variances(data: ItemData, params: ItemParams, variance: np.ndarray) -> np.ndarray:
+def left_out_variances(data: item_data.ItemData, params: ItemParams, variance: np.ndarray) -> np.ndarray:
     """(K, D) sums over everybody's answers of their item's variance (M, D) as the others alone give it."""
     who, dims = data.annotator_of.astype(np.intp), np.arange(data.D)
     told = params.F[:, dims, dims] ** 2 / params.N[:, dims, dims]
@@ -96,7 +95,7 @@ def _row_variances(params: ItemParams, known: Known, inflated: np.ndarray, crowd
     bias, gain = np.empty((K, D)), np.empty((K, D))
     for d in range(D):
         prior = np.array([params.cov[-1, d, D, D], params.cov[-1, d, d, d]])
-        wider = prior * [1.0, GAINS_WIDER]
+        wider = prior * [1.0, item_priors.GAINS_WIDER]
         free = np.flatnonzero(prior > TINY)
         found, edge = np.zeros((K, 2, 2)), np.array([1.0, known.center[d]])
         each = np.outer(edge, edge) + np.diag([0.0, known.spread[d]])  # of one answer, times its noise
@@ -109,7 +108,7 @@ def _row_variances(params: ItemParams, known: Known, inflated: np.ndarray, crowd
 
 def _noise_ends(known: Known, inflated: np.ndarray, apart: float, level: float) -> tuple[np.ndarray, np.ndarray]:
     """eq. A2"""
-    nu = apart * np.maximum(known.answers - 1, 0) / inflated**2 + NOISE_BEHIND
+    nu = apart * np.maximum(known.answers - 1, 0) / inflated**2 + item_priors.NOISE_BEHIND
     outside = (1 - level) / 2
     squares = known.noise * nu
     return np.sqrt(squares / chdtri(nu, outside)), np.sqrt(squares / np.maximum(chdtri(nu, 1 - outside), TINY))

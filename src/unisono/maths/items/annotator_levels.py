@@ -20,8 +20,7 @@ from typing import NamedTuple
 import numpy as np
 
 from unisono.maths.grouped_sums import segment_sum
-from unisono.maths.items.item_data import ItemData
-from unisono.maths.items.item_priors import BIAS_FREEDOM
+from unisono.maths.items import item_data, item_priors
 from unisono.maths.rating_values import NO_SPREAD
 
 SCORING_STEPS = 30  # numerical: towards the variance of biases, at most ...
@@ -86,7 +85,7 @@ def annotator_moments(value: np.ndarray, of: np.ndarray, K: int) -> AnnotatorMom
     return AnnotatorMoments(n, mean, segment_sum(np.where(seen, value - mean[of], 0.0) ** 2, of, K))
 
 
-def profile_moments(data: ItemData) -> AnnotatorMoments:
+def profile_moments(data: item_data.ItemData) -> AnnotatorMoments:
     """The same from the sums of the ratings' profiles."""
     n = data.answers()
     mean = data.by_annotator(data.Sy) / np.maximum(n, 1)
@@ -121,7 +120,7 @@ def between(mean: np.ndarray, error: np.ndarray, *, apart: bool = True) -> tuple
         spread = float(np.median(square)) or float(square.mean())  # of one among equals as well
     for _ in range(SCORING_STEPS):
         w = 1 / np.maximum(spread + error, NO_SPREAD**2)
-        tie = (BIAS_FREEDOM + 1) / (BIAS_FREEDOM + w * (mean - centre) ** 2)
+        tie = (item_priors.BIAS_FREEDOM + 1) / (item_priors.BIAS_FREEDOM + w * (mean - centre) ** 2)
         before, centre, moved = centre, float((tie * w) @ mean / (tie @ w)), 0.0
         if apart:
             seen = w**2 @ (tie * (mean - centre) ** 2 - error) / (w**2).sum() + 1 / w.sum()
@@ -201,7 +200,7 @@ def _told(variance: np.ndarray) -> float:
     return float((1 / np.maximum(variance, NO_SPREAD**2) ** 2).sum())
 
 
-def item_levels(data: ItemData, answered: np.ndarray, n: np.ndarray, levels: Levels) -> ItemLevels:
+def item_levels(data: item_data.ItemData, answered: np.ndarray, n: np.ndarray, levels: Levels) -> ItemLevels:
     """Of answers `answered` (J, D), of which items have n (M, D).                                          eq. B38"""
     item_of, of, rows = data.item_of, data.annotator_of, np.diff(data.item_ptr)
     found = np.empty((3, data.K, data.D))

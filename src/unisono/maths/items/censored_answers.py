@@ -14,12 +14,11 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import erfcx, ndtr
 
-from unisono.maths.items.item_data import Cuts
-from unisono.maths.items.item_params import LOG_2PI
+from unisono.maths.items import item_data, item_params
 
 FAR_BEYOND = -30.0  # numerical: standard deviations from which the variance of a cut-off normal is its series
 UNTOUCHED = 37.0  # numerical: standard deviations from which nothing is cut off that has digits
-WHOLE = 0.5 * (LOG_2PI + 1)  # numerical: entropy of a standard normal
+WHOLE = 0.5 * (item_params.LOG_2PI + 1)  # numerical: entropy of a standard normal
 
 
 class EndAnswers(NamedTuple):
@@ -31,10 +30,10 @@ class EndAnswers(NamedTuple):
     weight: np.ndarray  # how much answers are kinds, from 0 to 1
 
     @property
-    def cuts(self) -> Cuts:
+    def cuts(self) -> item_data.Cuts:
         """Half a step inside the ends: the numbers beyond are answered with the end."""
         half = self.step / 2
-        return Cuts(self.low + half, self.high - half, self.low - half, self.high + half, self.weight)
+        return item_data.Cuts(self.low + half, self.high - half, self.low - half, self.high + half, self.weight)
 
     @property
     def read(self) -> np.ndarray:

@@ -21,9 +21,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from unisono.maths.items.censored_answers import cut_off, mills_ratio
-from unisono.maths.items.item_data import ItemData
-from unisono.maths.items.item_params import Information
+from unisono.maths.items import censored_answers, item_data, item_params
 from unisono.maths.linalg.small_spd import LARGEST, solution_without_pivots
 
 MOST_STEPS = 200  # numerical: of Newton's method; it takes about ten
@@ -83,7 +81,7 @@ def found_together(ends: dict[int, AtEnds], mean: np.ndarray, V: np.ndarray, tol
     found = {}
     for d, own in tied.ends.items():
         t = point.distance[own.row, d]
-        found[d] = Numbers(t, mills_ratio(t), own.side / own.sd * point.change[own.row, d])
+        found[d] = Numbers(t, censored_answers.mills_ratio(t), own.side / own.sd * point.change[own.row, d])
     return found
 
 
@@ -108,7 +106,7 @@ def _point(tied: _Tied, mean: np.ndarray, V: np.ndarray, truth: np.ndarray, chan
     for d, own in tied.ends.items():
         t = own.start - _products(own.slope, truth.T.take(own.item, axis=1))
         t += _products(own.tie, change.T.take(own.row, axis=1))
-        ratio = mills_ratio(t)
+        ratio = censored_answers.mills_ratio(t)
         distance[own.row, d] = t
         off_change[own.row, d] = own.weight * own.side * own.sd * (own.room - t - ratio) - change[own.row, d]
         follow[own.row, d] = own.weight * (1 - ratio * (t + ratio))
@@ -217,7 +215,7 @@ class _Open(NamedTuple):
 
 
 def numbers_behind(
-    data: ItemData, info: Information, start: int, stop: int, mean: np.ndarray, V: np.ndarray
+    data: item_data.ItemData, info: item_params.Information, start: int, stop: int, mean: np.ndarray, V: np.ndarray
 ) -> Behind | None:
     """Of the items from `start` to `stop`, whose answers as numbers give means (D, m) and covariances V (D, D, m).
 
@@ -237,7 +235,7 @@ def numbers_behind(
         y[d, at.row] += at.side * at.sd * numbers[d].change
     for d, at in ends.items():
         (t, ratio, change), weight = numbers[d], at.weight
-        open_, entropy = cut_off(t, ratio)
+        open_, entropy = censored_answers.cut_off(t, ratio)
         if weight < 1:
             open_ = weight * (open_ + (1 - weight) * (at.room - t - ratio) ** 2)  # it is the answer, or lies beyond
         variance[d, at.row] = at.sd**2 * open_
@@ -256,8 +254,8 @@ def numbers_behind(
 
 
 def _at_ends(
-    data: ItemData,
-    info: Information,
+    data: item_data.ItemData,
+    info: item_params.Information,
     given: np.ndarray,
     profile_of: np.ndarray,
     item_of: np.ndarray,
@@ -296,7 +294,7 @@ def _settled_together(
         push, told = np.zeros_like(at), np.zeros_like(at)  # how much of what an answer says the cut leaves open
         for d, own in open_.items():
             t = own.distance(at, change)
-            ratio = mills_ratio(t)
+            ratio = censored_answers.mills_ratio(t)
             moved = ends[d].weight * (own.room - t - ratio)
             for part, now in zip(found[d], (t, ratio, moved), strict=True):
                 part[own.place] = now
@@ -328,7 +326,7 @@ def _settled_together(
     return found
 
 
-def _own_precision(info: Information, d: int) -> np.ndarray:
+def _own_precision(info: item_params.Information, d: int) -> np.ndarray:
     """(U,) W_dd, 1 where a profile has no answers on d."""
     return np.where(info.W[:, d, d] > 0, info.W[:, d, d], 1.0)
 

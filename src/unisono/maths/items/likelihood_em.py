@@ -14,24 +14,10 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
-from unisono.maths.items.annotator_rows import coupled_rows, flat_prior, row_moments, separate_rows
+from unisono.maths.items import annotator_rows, item_params, item_variances
 from unisono.maths.items.item_data import ItemData
 from unisono.maths.items.item_estep import Stats, expectation, item_blocks, sparse_rows, statistics
-from unisono.maths.items.item_params import (
-    ItemParams,
-    Structure,
-    free_coefficients,
-    identity_rows,
-    noise_precision,
-    recentre,
-)
-from unisono.maths.items.item_variances import (
-    fit_predictor,
-    latent_moments,
-    residual_moments,
-    shape_latent,
-    update_noise,
-)
+from unisono.maths.items.item_params import ItemParams, Structure
 
 
 class MlSettings(NamedTuple):
@@ -58,7 +44,7 @@ def em_step(data: ItemData, params: ItemParams, settings: MlSettings) -> tuple[I
     _, stats = expectation(data, params)
     new = maximise(data, stats, params, settings)
     if settings.recentred:
-        new = recentre(new, settings.structure, data.by_annotator(data.judgements))
+        new = item_params.recentre(new, settings.structure, data.by_annotator(data.judgements))
     return new, stats.loglik
 
 
@@ -66,22 +52,22 @@ def maximise(data: ItemData, stats: Stats, params: ItemParams, settings: MlSetti
     """Parameters that maximise the expected log density of truth and ratings."""
     structure, floor = settings.structure, settings.floor
     B = _likeliest_rows(data, stats, params, structure)
-    theta, mu = fit_predictor(data, stats, structure)
+    theta, mu = item_variances.fit_predictor(data, stats, structure)
     use = (params.B, params.theta, params.mu) if settings.paper_order else (B, theta, mu)
-    R = residual_moments(data, stats, use[0], None)
-    N = update_noise(structure.noise, data, R, params.N, floor=floor)
-    spread = latent_moments(data, stats, use[1], use[2]) / max(data.M, 1)
-    return ItemParams(B, N, theta, mu, shape_latent(structure.latent, spread, floor))
+    R = item_variances.residual_moments(data, stats, use[0], None)
+    N = item_variances.update_noise(structure.noise, data, R, params.N, floor=floor)
+    spread = item_variances.latent_moments(data, stats, use[1], use[2]) / max(data.M, 1)
+    return ItemParams(B, N, theta, mu, item_variances.shape_latent(structure.latent, spread, floor))
 
 
 def _likeliest_rows(data: ItemData, stats: Stats, params: ItemParams, structure: Structure) -> np.ndarray:
-    free = free_coefficients(structure, data.D)
-    flat = flat_prior(data.K, data.D)
+    free = item_params.free_coefficients(structure, data.D)
+    flat = annotator_rows.flat_prior(data.K, data.D)
     if structure.noise == "full":
-        W, _ = noise_precision(params.N, data.annotator, data.answered)
-        return coupled_rows(data, stats, W, free, flat).B
-    S, C = row_moments(data, stats)
-    return separate_rows(S, C, free, np.ones((data.K, data.D)), flat).B
+        W, _ = item_params.noise_precision(params.N, data.annotator, data.answered)
+        return annotator_rows.coupled_rows(data, stats, W, free, flat).B
+    S, C = annotator_rows.row_moments(data, stats)
+    return annotator_rows.separate_rows(S, C, free, np.ones((data.K, data.D)), flat).B
 
 
 # ---- the start: the paper's sample moments of each item's ratings
@@ -149,11 +135,11 @@ def starting_params(data: ItemData, structure: Structure, floor: np.ndarray) -> 
     D = data.D
     within, between = rating_spread(data)
     return ItemParams(
-        B=np.tile(identity_rows(D), (data.K, 1, 1)),
+        B=np.tile(item_params.identity_rows(D), (data.K, 1, 1)),
         N=np.tile(np.diag(np.maximum(within, floor)), (data.K, 1, 1)),
         theta=np.zeros((data.scores.R, D)),
         mu=np.zeros(D),
-        Sigma=shape_latent(structure.latent, np.diag(between), floor),
+        Sigma=item_variances.shape_latent(structure.latent, np.diag(between), floor),
     )
 
 

@@ -22,10 +22,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from unisono.maths.items import bayes_bound, item_params, item_priors
 from unisono.maths.items.annotator_rows import expected_gain, weight_of_gain
-from unisono.maths.items.bayes_bound import Hyper
-from unisono.maths.items.item_params import ItemParams
-from unisono.maths.items.item_priors import BIAS_FREEDOM, LEVEL_ANNOTATORS, SPAMMER_GAIN
 
 LEAST_TOLD = 1e-9  # numerical: annotators whose bias is known; fewer tell no level
 
@@ -39,12 +37,12 @@ class Level(NamedTuple):
 
 
 def population_level(
-    params: ItemParams,
-    hyper: Hyper,
+    params: item_params.ItemParams,
+    hyper: bayes_bound.Hyper,
     average: np.ndarray,
     rated: np.ndarray,
     heard: np.ndarray,
-    bias_freedom: float = BIAS_FREEDOM,
+    bias_freedom: float = item_priors.BIAS_FREEDOM,
 ) -> Level | None:
     """From biases at the `average` truth (D,) of the annotators who `rated` (K,) and are `heard` (K,).       eq. B33
 
@@ -63,10 +61,10 @@ def population_level(
     share = _of_followers((tie * ((away - told * at) ** 2 + own))[rated], follow[rated])
     error = np.sqrt((bias_freedom + D + 2) / (bias_freedom + D) * share * C / total)
     cov = hyper.bias / np.sqrt(np.outer(C, C)) * np.outer(error, error)
-    return Level(at, cov, float(follow.sum(axis=0).min()) + LEVEL_ANNOTATORS - 1)
+    return Level(at, cov, float(follow.sum(axis=0).min()) + item_priors.LEVEL_ANNOTATORS - 1)
 
 
-def unit_variance(params: ItemParams, hyper: Hyper, weight: np.ndarray) -> np.ndarray:
+def unit_variance(params: item_params.ItemParams, hyper: bayes_bound.Hyper, weight: np.ndarray) -> np.ndarray:
     """(D,) variance of the truth's unit over its square: the mean gain of a sample, with `weight` (K,) each.   eq. B39
 
     Gains F are one on average; those who follow the truth tell how far they differ, as far as answers and the scale
@@ -88,7 +86,7 @@ def _of_followers(spread: np.ndarray, follow: np.ndarray) -> np.ndarray:
     return np.asarray(np.minimum(own / np.maximum(spread.mean(axis=0), LEAST_TOLD), 1.0))
 
 
-def follows(params: ItemParams, hyper: Hyper) -> np.ndarray:
+def follows(params: item_params.ItemParams, hyper: bayes_bound.Hyper) -> np.ndarray:
     """(K, D) from 1 for annotators who follow the truth of a dimension to 0 for those who do not, or are spammers."""
     gain = np.einsum("kdd->kd", params.F[: len(hyper.tie)])
-    return np.asarray(np.clip(gain / SPAMMER_GAIN, 0.0, 1.0) * weight_of_gain(expected_gain(hyper.classes)))
+    return np.asarray(np.clip(gain / item_priors.SPAMMER_GAIN, 0.0, 1.0) * weight_of_gain(expected_gain(hyper.classes)))

@@ -18,51 +18,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from unisono.maths.grouped_sums import segment_sum
+from unisono.maths import grouped_sums, rating_values
+from unisono.maths.items import annotator_rows, item_data, item_priors
 from unisono.maths.items.annotator_levels import Levels, annotator_levels, profile_moments, standardised
-from unisono.maths.items.annotator_rows import (
-    FLIPPED_CLASS,
-    SPAMMER_CLASS,
-    USUAL_CLASS,
-    usual_classes,
-    weight_of_gain,
-)
-from unisono.maths.items.item_data import ItemData, no_features, prepare
 from unisono.maths.items.item_estep import left_out_truths
 from unisono.maths.items.item_params import ItemParams, change_of_truth, identity_rows
-from unisono.maths.items.item_priors import (
-    BIAS_FREEDOM,
-    DOUBTED_JUDGEMENTS,
-    IMAGINARY_ANSWERS,
-    LEAST_SHARE,
-    SPAMMER_GAIN,
-)
-from unisono.maths.raters.rater_signal import (
-    SharedSignal,
-    Sums,
-    held_answers,
-    shared_signal,
-    signal_correlation,
-    sums_against,
-)
-from unisono.maths.raters.response_styles import (
-    COMPRESSED,
-    CONSTANT,
-    FLIPPED,
-    OWN,
-    STRETCHED,
-    SWAPPED,
-    UNRELATED,
-    USUAL,
-    Evidence,
-    Membership,
-    TypicalNoise,
-    fit_mixture,
-    prior_membership,
-    style_evidence,
-    typical_noise,
-)
-from unisono.maths.rating_values import SAME_ANSWER, close_pairs
+from unisono.maths.raters import rater_signal, response_styles
+from unisono.maths.raters.rater_signal import SharedSignal, Sums
+from unisono.maths.raters.response_styles import Evidence, Membership, TypicalNoise
 
 DIAGNOSIS_ROUNDS = 12  # numerical: truth and annotators in turn, at most
 DIAGNOSIS_TOLERANCE = 1e-3  # numerical: change of any probability below which they have settled
@@ -95,15 +58,17 @@ def diagnose(
     """
     z = standardised(value, annotator_of, K)
     M = int(item_of.max(initial=-1)) + 1
-    data = prepare(z, item_of, annotator_of, no_features(M), K)
-    signal = shared_signal(z, item_of, annotator_of) if signal is None else signal
+    data = item_data.prepare(z, item_of, annotator_of, item_data.no_features(M), K)
+    signal = rater_signal.shared_signal(z, item_of, annotator_of) if signal is None else signal
     # Where nobody else answered, the others say nothing and the answer is no evidence either way.
     alone = np.bincount(item_of, minlength=M)[item_of] < 2
     levels = annotator_levels(profile_moments(data))
     kurtosis = kurtosis_from(*even_moments(z - levels.offset[annotator_of]))
-    first = FirstLook(signal, signal_correlation(z, item_of, annotator_of), _log_sameness(z, annotator_of, K), kurtosis)
-    held = held_answers(np.where(alone[:, None], np.nan, z), annotator_of, K)
-    return settled_diagnosis(data, first, lambda params: sums_against(held, left_out_truths(data, params)))
+    first = FirstLook(
+        signal, rater_signal.signal_correlation(z, item_of, annotator_of), _log_sameness(z, annotator_of, K), kurtosis
+    )
+    held = rater_signal.held_answers(np.where(alone[:, None], np.nan, z), annotator_of, K)
+    return settled_diagnosis(data, first, lambda params: rater_signal.sums_against(held, left_out_truths(data, params)))
 
 
 class FirstLook(NamedTuple):
@@ -115,7 +80,7 @@ class FirstLook(NamedTuple):
     kurtosis: np.ndarray  # (D,) of all answers
 
 
-def settled_diagnosis(data: ItemData, first: FirstLook, sums_at: Callable[[ItemParams], Sums]) -> Diagnosis:
+def settled_diagnosis(data: item_data.ItemData, first: FirstLook, sums_at: Callable[[ItemParams], Sums]) -> Diagnosis:
     """Truths and annotators in turn. `sums_at` holds the answers against the truths that the others give under some
     parameters; of the ratings themselves the sums of their profiles are enough."""
     signal, same, answered = first.signal, first.same, data.answers() > 0
@@ -126,13 +91,13 @@ def settled_diagnosis(data: ItemData, first: FirstLook, sums_at: Callable[[ItemP
     usual = np.ones(answered.shape)
     for _ in range(DIAGNOSIS_ROUNDS):
         sums = sums_at(params)
-        evidence = style_evidence(sums, noise, same, effective)
-        member = fit_mixture(evidence, answered)
-        change = np.max(np.abs(member.style[:, :, USUAL] - usual)[answered], initial=0.0)
-        usual = member.style[:, :, USUAL]
+        evidence = response_styles.style_evidence(sums, noise, same, effective)
+        member = response_styles.fit_mixture(evidence, answered)
+        change = np.max(np.abs(member.style[:, :, response_styles.USUAL] - usual)[answered], initial=0.0)
+        usual = member.style[:, :, response_styles.USUAL]
         if change < DIAGNOSIS_TOLERANCE:
             break
-        noise = typical_noise(evidence, member.style, answered, start)
+        noise = response_styles.typical_noise(evidence, member.style, answered, start)
         params = _annotators(params, sums, evidence, member, levels)
         params = _truth(data, params, evidence, member, signal)
     return _blended(evidence, member, answered, signal)
@@ -163,8 +128,8 @@ def _log_sameness(z: np.ndarray, of: np.ndarray, K: int) -> np.ndarray:
     (low, high), equal = answer_ranges(z, of, K), np.zeros(z.shape[1])
     for d in range(z.shape[1]):
         values, times = np.unique(z[~np.isnan(z[:, d]), d], return_counts=True)
-        equal[d] = sum(close_pairs(values, times, SAME_ANSWER))
-    return log_sameness(low, high, segment_sum((~np.isnan(z)).astype(float), of, K), equal)
+        equal[d] = sum(rating_values.close_pairs(values, times, rating_values.SAME_ANSWER))
+    return log_sameness(low, high, grouped_sums.segment_sum((~np.isnan(z)).astype(float), of, K), equal)
 
 
 def answer_ranges(z: np.ndarray, of: np.ndarray, K: int) -> tuple[np.ndarray, np.ndarray]:
@@ -186,10 +151,10 @@ def log_sameness(low: np.ndarray, high: np.ndarray, n: np.ndarray, equal: np.nda
     total = n.sum(axis=0)
     # One pair more than there are keeps the chance above zero on a continuous scale.
     chance = np.minimum((equal + 1) / np.maximum(total * (total - 1), 1), 1.0)
-    return np.where(high - low > SAME_ANSWER, -np.inf, -np.maximum(n - 1, 0) * np.log(chance))
+    return np.where(high - low > rating_values.SAME_ANSWER, -np.inf, -np.maximum(n - 1, 0) * np.log(chance))
 
 
-def _start(data: ItemData, signal: SharedSignal, correlation: np.ndarray, levels: Levels) -> ItemParams:
+def _start(data: item_data.ItemData, signal: SharedSignal, correlation: np.ndarray, levels: Levels) -> ItemParams:
     """Start: all annotators alike, but for their offsets."""
     D = data.D
     share = _signal_variance(signal)
@@ -201,17 +166,21 @@ def _start(data: ItemData, signal: SharedSignal, correlation: np.ndarray, levels
 
 def _told(levels: Levels) -> np.ndarray:
     """(K, D) share of a mean difference that is offset: a few imaginary answers have none, unless it is very large."""
-    return np.asarray(levels.n / np.maximum(levels.n + IMAGINARY_ANSWERS * levels.tie, 1))
+    return np.asarray(levels.n / np.maximum(levels.n + item_priors.IMAGINARY_ANSWERS * levels.tie, 1))
 
 
 def _annotators(params: ItemParams, sums: Sums, evidence: Evidence, member: Membership, levels: Levels) -> ItemParams:
     """Rows and noise of the annotators: averages over their styles."""
     K, D = sums.n.shape
-    swapped = evidence.kind == SWAPPED
+    swapped = evidence.kind == response_styles.SWAPPED
     # A dimension means what is answered on it. If everybody mistakes it for another, that is its meaning, so those who
     # seem to do so keep their say.
-    slope = (member.style * np.where(swapped, evidence.slope[:, :, [USUAL]], evidence.slope)).sum(axis=2)
-    square = (member.style * np.where(swapped, evidence.square[:, :, [USUAL]], evidence.square)).sum(axis=2)
+    slope = (member.style * np.where(swapped, evidence.slope[:, :, [response_styles.USUAL]], evidence.slope)).sum(
+        axis=2
+    )
+    square = (member.style * np.where(swapped, evidence.square[:, :, [response_styles.USUAL]], evidence.square)).sum(
+        axis=2
+    )
     dims = np.arange(D)
     B, cov = np.zeros((K, D, D + 1)), np.zeros((K, D, D + 1, D + 1))
     B[:, dims, dims], cov[:, dims, dims, dims] = slope, square - slope**2
@@ -219,7 +188,7 @@ def _annotators(params: ItemParams, sums: Sums, evidence: Evidence, member: Memb
     # What is left includes what the others do not know about the truth; the annotator is not to blame for that.
     unknown = np.maximum(np.diagonal(params.Sigma) - _spread(sums), 0.0)
     left = (member.style * evidence.noise).sum(axis=2)
-    N = np.maximum(left - square * unknown, LEAST_SHARE * left)
+    N = np.maximum(left - square * unknown, item_priors.LEAST_SHARE * left)
     return params._replace(B=B, N=N[:, :, None] * np.eye(D), cov=cov)
 
 
@@ -230,7 +199,7 @@ def _spread(sums: Sums) -> np.ndarray:
 
 
 def _truth(
-    data: ItemData, params: ItemParams, evidence: Evidence, member: Membership, signal: SharedSignal
+    data: item_data.ItemData, params: ItemParams, evidence: Evidence, member: Membership, signal: SharedSignal
 ) -> ItemParams:
     """The truth on the scale of the typical annotator who follows it.
 
@@ -238,27 +207,29 @@ def _truth(
     take away from the shared signal is given back to the truth.                                          eq. Q6
     """
     given = data.answers()
-    follows = OWN[evidence.kind] & (evidence.kind != FLIPPED)
+    follows = response_styles.OWN[evidence.kind] & (evidence.kind != response_styles.FLIPPED)
     weight = member.style * follows * given[:, :, None]
     total = weight.sum(axis=(0, 2))
     typical = np.where(total > 0, (weight * evidence.slope).sum(axis=(0, 2)) / np.where(total > 0, total, 1.0), 1.0)
     moved = change_of_truth(params, np.diag(typical), np.zeros(data.D))
     own = np.einsum("kdd->kd", moved.F)
     average = (own * given).sum(axis=0) / np.maximum(given.sum(axis=0), 1)
-    variance = _signal_variance(signal) / np.clip(average, SPAMMER_GAIN, 1.0) ** 2
+    variance = _signal_variance(signal) / np.clip(average, item_priors.SPAMMER_GAIN, 1.0) ** 2
     factor = np.sqrt(variance / np.diagonal(params.Sigma))
     return moved._replace(Sigma=params.Sigma * np.outer(factor, factor))
 
 
 def _signal_variance(signal: SharedSignal) -> np.ndarray:
-    return np.asarray(np.clip(np.nan_to_num(signal.share, nan=0.0), LEAST_SHARE, 1 - LEAST_SHARE))
+    return np.asarray(
+        np.clip(np.nan_to_num(signal.share, nan=0.0), item_priors.LEAST_SHARE, 1 - item_priors.LEAST_SHARE)
+    )
 
 
 def _blended(evidence: Evidence, member: Membership, answered: np.ndarray, signal: SharedSignal) -> Diagnosis:
     """Posterior averaged with the prior by the probability of a signal; constant answers stay so.         eq. Q7"""
-    prior = prior_membership(evidence, answered)
+    prior = response_styles.prior_membership(evidence, answered)
     trust = signal.probability
-    constant = evidence.kind == CONSTANT  # (D, H)
+    constant = evidence.kind == response_styles.CONSTANT  # (D, H)
     never = (member.style * constant).sum(axis=2)
     varied, prior_varied = (
         p * ~constant / np.maximum((p * ~constant).sum(axis=2, keepdims=True), 1e-300)
@@ -273,7 +244,7 @@ def _blended(evidence: Evidence, member: Membership, answered: np.ndarray, signa
     K, D = never.shape
     swapped = np.zeros((K, D, D))
     for d in range(D):
-        for h in np.flatnonzero(evidence.kind[d] == SWAPPED):
+        for h in np.flatnonzero(evidence.kind[d] == response_styles.SWAPPED):
             swapped[:, d, evidence.follows[d, h]] = style[:, d, h]
 
     def of(kind: int) -> np.ndarray:
@@ -281,13 +252,13 @@ def _blended(evidence: Evidence, member: Membership, answered: np.ndarray, signa
 
     return Diagnosis(
         spammer=spammer,
-        usual=of(USUAL),
-        compressed=of(COMPRESSED),
-        stretched=of(STRETCHED),
-        flipped=of(FLIPPED),
+        usual=of(response_styles.USUAL),
+        compressed=of(response_styles.COMPRESSED),
+        stretched=of(response_styles.STRETCHED),
+        flipped=of(response_styles.FLIPPED),
         swapped=swapped,
-        unrelated=of(UNRELATED),
-        constant=of(CONSTANT),
+        unrelated=of(response_styles.UNRELATED),
+        constant=of(response_styles.CONSTANT),
         signal=signal,
     )
 
@@ -302,17 +273,17 @@ def class_priors(found: Diagnosis, judgements: np.ndarray, *, varied: bool = Fal
     """
     follows = 1 - found.flipped
     idle = np.clip(np.maximum(found.spammer[:, None] * follows, found.unrelated + found.constant), 0.0, follows)
-    idle *= (judgements / (judgements + DOUBTED_JUDGEMENTS))[:, None]
+    idle *= (judgements / (judgements + item_priors.DOUBTED_JUDGEMENTS))[:, None]
     if varied:
-        idle *= 1 - found.constant * (judgements / (judgements + BIAS_FREEDOM))[:, None]
-    classes = usual_classes(*found.flipped.shape)
-    classes[:, :, FLIPPED_CLASS] = found.flipped
-    classes[:, :, SPAMMER_CLASS] = idle
-    classes[:, :, USUAL_CLASS] = follows - idle
+        idle *= 1 - found.constant * (judgements / (judgements + item_priors.BIAS_FREEDOM))[:, None]
+    classes = annotator_rows.usual_classes(*found.flipped.shape)
+    classes[:, :, annotator_rows.FLIPPED_CLASS] = found.flipped
+    classes[:, :, annotator_rows.SPAMMER_CLASS] = idle
+    classes[:, :, annotator_rows.USUAL_CLASS] = follows - idle
     return classes
 
 
 def competence(params: ItemParams, expected: np.ndarray) -> np.ndarray:
     """(K,) from 1 for annotators who follow the truth to 0 for those who do not, or are not `expected` (K, D) to."""
     found = np.clip(np.einsum("kdd->k", params.F) / params.F.shape[1], 0.0, 1.0)
-    return np.asarray(found * weight_of_gain(expected.mean(axis=1)))
+    return np.asarray(found * annotator_rows.weight_of_gain(expected.mean(axis=1)))

@@ -24,17 +24,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from unisono.maths.items.item_priors import (
-    CONSTANT_SPAMMERS,
-    IMAGINARY_ANNOTATORS,
-    LARGE_SCALE,
-    LEAK_SD,
-    NOISE_SD,
-    SLOPE_SD,
-    SMALL_SCALE,
-    SPAMMER_COUNTS,
-    STYLE_COUNTS,
-)
+from unisono.maths.items import item_priors
 from unisono.maths.raters.rater_signal import Sums
 
 NOISE_NODES = np.linspace(-3.5, 3.5, 11)  # numerical: nodes of log t, in its posterior standard deviations
@@ -60,13 +50,13 @@ def _follows(scale: float) -> StylePrior:
     Half the slope with all the noise is not a compressed scale but a poor annotator, whom only the number of ratings
     tells from a spammer.
     """
-    return StylePrior(scale, SLOPE_SD * abs(scale), LEAK_SD * abs(scale), scale**2)
+    return StylePrior(scale, item_priors.SLOPE_SD * abs(scale), item_priors.LEAK_SD * abs(scale), scale**2)
 
 
 STYLE_PRIORS = {
     "usual": _follows(1.0),
-    "compressed": _follows(SMALL_SCALE),
-    "stretched": _follows(LARGE_SCALE),
+    "compressed": _follows(item_priors.SMALL_SCALE),
+    "stretched": _follows(item_priors.LARGE_SCALE),
     "flipped": _follows(-1.0),
     "swapped": _follows(1.0),  # on another dimension's truth
     "unrelated": StylePrior(),
@@ -221,7 +211,7 @@ def _regression(sums: Sums, axes: _Axes, follows: np.ndarray, priors: _Priors) -
 
 def _likeliest_noise(regression: _Regression, priors: _Priors) -> np.ndarray:
     """(D, H, K) the most probable log t, by Newton steps."""
-    middle, precision = np.log(priors.typical), 1 / NOISE_SD**2
+    middle, precision = np.log(priors.typical), 1 / item_priors.NOISE_SD**2
     least = priors.typical * LEAST_STYLE_NOISE
     log_t = np.broadcast_to(middle, regression.rest.shape)
     for _ in range(NOISE_SEARCH):
@@ -238,7 +228,7 @@ def _integrated(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Log evidence, mean and mean square of the slope on the own truth, noise variance, each (D, H, K).  eq. Q3"""
     own, lean, rest, freedom, weights, spread = regression
-    log_t, precision = _likeliest_noise(regression, priors), 1 / NOISE_SD**2
+    log_t, precision = _likeliest_noise(regression, priors), 1 / item_priors.NOISE_SD**2
     center, weak, more = (column[:, :, None] for column in priors[:3])  # (D, H, 1, 1)
     scale, freedom = 1 / np.sqrt(freedom / 2 + precision)[:, None], freedom[:, None]  # (D, 1, 1, K)
     grid = log_t[:, :, None] + scale * NOISE_NODES[:, None]  # (D, H, T, K)
@@ -296,8 +286,8 @@ def typical_noise(
 
     def mean(counts: np.ndarray, before: np.ndarray) -> np.ndarray:
         own = weight * counts
-        total = (own * log_noise).sum(axis=(0, 2)) + IMAGINARY_ANNOTATORS * np.log(before)
-        return np.asarray(np.exp(total / (own.sum(axis=(0, 2)) + IMAGINARY_ANNOTATORS)))
+        total = (own * log_noise).sum(axis=(0, 2)) + item_priors.IMAGINARY_ANNOTATORS * np.log(before)
+        return np.asarray(np.exp(total / (own.sum(axis=(0, 2)) + item_priors.IMAGINARY_ANNOTATORS)))
 
     return TypicalNoise(mean(FOLLOWING[evidence.kind], start.following), mean(evidence.kind == UNRELATED, start.idle))
 
@@ -305,8 +295,10 @@ def typical_noise(
 MIXTURE_STEPS = 2  # numerical: of EM over the shares; five give the same results
 
 _KINDS = np.arange(len(KINDS))
-_STYLES = np.where(_KINDS == USUAL, *STYLE_COUNTS)
-_OF_SPAMMERS = (_KINDS == UNRELATED) * (1 - CONSTANT_SPAMMERS) + (_KINDS == CONSTANT) * CONSTANT_SPAMMERS  # u of eq. Q4
+_STYLES = np.where(_KINDS == USUAL, *item_priors.STYLE_COUNTS)
+_OF_SPAMMERS = (_KINDS == UNRELATED) * (1 - item_priors.CONSTANT_SPAMMERS) + (
+    _KINDS == CONSTANT
+) * item_priors.CONSTANT_SPAMMERS  # u of eq. Q4
 
 
 class Membership(NamedTuple):
@@ -329,7 +321,9 @@ def fit_mixture(evidence: Evidence, answered: np.ndarray) -> Membership:
     for _ in range(MIXTURE_STEPS):
         spam, style = _responsibilities(evidence, as_spammer, pi, w)
         rated = answered.any(axis=1)
-        pi = float((SPAMMER_COUNTS[0] + spam[rated].sum()) / (sum(SPAMMER_COUNTS) + rated.sum()))
+        pi = float(
+            (item_priors.SPAMMER_COUNTS[0] + spam[rated].sum()) / (sum(item_priors.SPAMMER_COUNTS) + rated.sum())
+        )
         found = ((1 - spam)[:, None, None] * style * answered[:, :, None]).sum(axis=0)
         evidence = _without_swaps_of_most(evidence, found)
         counts = np.zeros((len(found), len(KINDS)))
@@ -362,7 +356,7 @@ def _without_swaps_of_most(evidence: Evidence, found: np.ndarray) -> Evidence:
 
 
 def _prior() -> tuple[float, np.ndarray]:
-    return SPAMMER_COUNTS[0] / sum(SPAMMER_COUNTS), _STYLES / _STYLES.sum()
+    return item_priors.SPAMMER_COUNTS[0] / sum(item_priors.SPAMMER_COUNTS), _STYLES / _STYLES.sum()
 
 
 def _log_weights(evidence: Evidence, w: np.ndarray) -> np.ndarray:

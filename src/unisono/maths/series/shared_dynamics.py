@@ -19,9 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from unisono.maths.linalg.block_tridiagonal import chain_covariances, factor_chain, solve_chain
-from unisono.maths.series.trace_averages import known_mean
-from unisono.maths.series.trace_data import SeriesData, recordings_of
-from unisono.maths.series.trace_warping import warp_paths, warped
+from unisono.maths.series import trace_averages, trace_data, trace_warping
 
 NOISE_FLOOR = 1e-4  # numerical: least variance, in squared standard deviations of the ratings
 DRIFT_FLOOR = 1e-8  # numerical: least eigenvalue of a course's innovations
@@ -52,11 +50,11 @@ class States(NamedTuple):
     loglik: float
 
 
-def recordings(data: SeriesData) -> list[Recording]:
+def recordings(data: trace_data.SeriesData) -> list[Recording]:
     """Every recording with the annotators who rated a frame of it."""
     first = np.cumsum(data.length) - data.length
     found = []
-    for y, lo in zip(recordings_of(data), first.tolist(), strict=True):
+    for y, lo in zip(trace_data.recordings_of(data), first.tolist(), strict=True):
         who = np.flatnonzero(~np.isnan(y).all(axis=(1, 2)))
         found.append(Recording(y[who], who, data.X[lo : lo + y.shape[1]]))
     return found
@@ -65,7 +63,7 @@ def recordings(data: SeriesData) -> list[Recording]:
 def starting_point(parts: list[Recording], K: int, D: int, P: int) -> SharedDynamics:
     """Everybody shows the shared course as it is; it is as lasting as the mean of the traces."""
     eye, bias, spread = np.eye(D), np.zeros((K, D)), np.ones((K, D))
-    courses = [known_mean(part.y) for part in parts]
+    courses = [trace_averages.known_mean(part.y) for part in parts]
     for k in range(K):
         own = [(part.y[part.who == k][0], course) for part, course in zip(parts, courses, strict=True) if k in part.who]
         left = np.concatenate([y - course for y, course in own]) if own else np.zeros((0, D))
@@ -216,8 +214,8 @@ def warped_onto_shared(part: Recording, origin: Recording, p: SharedDynamics, re
     shown = p.W[part.who].mean(axis=0)
     target = here.mean[:, :D] @ shown.T
     alone = [origin._replace(y=origin.y[i : i + 1], who=origin.who[i : i + 1]) for i in range(len(origin.who))]
-    paths = warp_paths(np.stack([states(one, p).mean[:, :D] for one in alone]) @ shown.T, target, reach)
-    moved = np.stack([warped(y, path, len(target)) for y, path in zip(origin.y, paths, strict=True)])
+    paths = trace_warping.warp_paths(np.stack([states(one, p).mean[:, :D] for one in alone]) @ shown.T, target, reach)
+    moved = np.stack([trace_warping.warped(y, path, len(target)) for y, path in zip(origin.y, paths, strict=True)])
     after = origin._replace(y=moved)
     comparable = (~np.isnan(moved)).sum() == (~np.isnan(part.y)).sum()
     return after if comparable and states(after, p).loglik > here.loglik else part

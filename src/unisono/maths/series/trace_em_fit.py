@@ -12,11 +12,8 @@ from typing import NamedTuple
 import numpy as np
 
 from unisono.maths.em_loop import EmTrace, OnStep
-from unisono.maths.series.delay_search import independent_share
-from unisono.maths.series.error_bands import Spread
-from unisono.maths.series.left_out_traces import RatingErrors
+from unisono.maths.series import delay_search, error_bands, left_out_traces, trace_truth
 from unisono.maths.series.trace_data import Priors, SeriesData, SeriesParams, Structure, lag_kernel, recordings_of
-from unisono.maths.series.trace_truth import Levels
 
 Watch = OnStep[SeriesParams]  # after every iteration of EM, with parameters of standardised ratings
 OnDelay = Callable[[int, int], None]  # delays tried, delays to try
@@ -43,15 +40,15 @@ class DefaultFit(NamedTuple):
     convention: str  # "given" or "earliest"
     noise: np.ndarray  # (K, D) level variance of the noise; NaN without ratings
     extra: np.ndarray  # (D,) what autocorrelated errors add to the variance inside a recording
-    spread: Spread  # what the annotators' average may be off by
+    spread: error_bands.Spread  # what the annotators' average may be off by
     trace: EmTrace
     structure: Structure
     priors: Priors
-    levels: Levels | None = None  # of recordings, where they err by themselves
+    levels: trace_truth.Levels | None = None  # of recordings, where they err by themselves
     lag_range: np.ndarray | None = None  # (K, D, 2) ends of the 90 % intervals of the delays, in frames
     doubt: np.ndarray | None = None  # (K, D, 4) variances of what is said of annotators, see FigureDoubt
     diagnosis: np.ndarray | None = None  # (K, D, 5) probabilities, see tracer_diagnosis.py; NaN without ratings
-    rating_errors: RatingErrors | None = None  # what predicted ratings are off by
+    rating_errors: left_out_traces.RatingErrors | None = None  # what predicted ratings are off by
 
     @property
     def sd(self) -> np.ndarray:
@@ -76,7 +73,7 @@ def effective_share(data: SeriesData) -> float:
         both = seen[:, 1:] & seen[:, :-1]
         cross += float(np.sum(around[:, 1:] * around[:, :-1] * both))
         square += float(np.sum(around[:, 1:] ** 2 * both))
-    return independent_share(cross, square)
+    return delay_search.independent_share(cross, square)
 
 
 def filter_lag(params: SeriesParams, used: np.ndarray) -> float:

@@ -17,40 +17,11 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
-from unisono.maths.linalg.block_tridiagonal import (
-    FIXED_TOL,
-    Chain,
-    Factor,
-    chain_covariances,
-    draw,
-    draw_chain,
-    factor,
-    factor_chain,
-    selected_inverse,
-    solve,
-    solve_chain,
-)
-from unisono.maths.linalg.causal_filters import Lagged, adjoint_filter, causal_filter
+from unisono.maths.linalg import block_tridiagonal, causal_filters
+from unisono.maths.linalg.block_tridiagonal import Chain, Factor
+from unisono.maths.series import trace_layout, trace_moments
 from unisono.maths.series.trace_data import SeriesParams, Structure
-from unisono.maths.series.trace_layout import (
-    Group,
-    Layout,
-    Whitened,
-    lags_kept,
-    log_prior_precision,
-    precision_blocks,
-    prior_band,
-    unit_rows,
-    whiten,
-)
-from unisono.maths.series.trace_moments import (
-    Moments,
-    add_moments,
-    assemble,
-    frame_covariances,
-    group_moments,
-    sum_covariances,
-)
+from unisono.maths.series.trace_layout import Group, Layout, Whitened
 
 
 def is_chain(rows: np.ndarray, structure: Structure) -> bool:
@@ -65,7 +36,7 @@ def is_chain(rows: np.ndarray, structure: Structure) -> bool:
 def chain_precision(group: Group, rows: np.ndarray, params: SeriesParams) -> Chain:
     """Posterior precision on the group's clock, factored. rows: (C_g, n, D), see `unit_rows`."""  # eq. S31
     A, B = data_precision(group.seen[:, group.masks.of], rows, group.S)
-    return factor_chain(*with_prior(A, B, params))
+    return block_tridiagonal.factor_chain(*with_prior(A, B, params))
 
 
 def data_precision(seen: np.ndarray, rows: np.ndarray, S: int) -> tuple[np.ndarray, np.ndarray]:
@@ -73,33 +44,33 @@ def data_precision(seen: np.ndarray, rows: np.ndarray, S: int) -> tuple[np.ndarr
     Q, n, D = rows.shape
     given = seen.astype(float)[None]
     own = np.einsum("qwd,qwe->qwde", rows, rows).reshape(Q, n, D * D)
-    A = adjoint_filter(given, own, S).reshape(-1, D, D)
+    A = causal_filters.adjoint_filter(given, own, S).reshape(-1, D, D)
     beside = np.zeros_like(own)
     beside[:, :-1] = np.einsum("qwd,qwe->qwde", rows[:, :-1], rows[:, 1:]).reshape(Q, n - 1, D * D)
-    B = adjoint_filter(given, beside, S).reshape(-1, D, D) if beside.any() else np.zeros_like(A)
+    B = causal_filters.adjoint_filter(given, beside, S).reshape(-1, D, D) if beside.any() else np.zeros_like(A)
     return A, B
 
 
 def with_prior(A: np.ndarray, B: np.ndarray, params: SeriesParams) -> tuple[np.ndarray, np.ndarray]:
     """The precision of the ratings together with that of the truth's dynamics."""
-    between, own = prior_band(params, 2)
+    between, own = trace_layout.prior_band(params, 2)
     A, B = A + own, B + between
     for end in (0, -1):
         A[end] -= params.phi**2 * np.linalg.inv(params.sigma)
     return A, B
 
 
-def chain_moments(group: Group, layout: Layout, a: np.ndarray, chain: Chain | None) -> Moments:
+def chain_moments(group: Group, layout: Layout, a: np.ndarray, chain: Chain | None) -> trace_moments.Moments:
     """Moments of one group but for S: rows with a delay are held. a: (R, L, D); chain: None for hard EM."""
-    spread = None if chain is None else _lagged(len(a) * chain_covariances(chain, 2)[: group.stop])
-    return assemble(group, layout, a, None, spread)
+    spread = None if chain is None else _lagged(len(a) * block_tridiagonal.chain_covariances(chain, 2)[: group.stop])
+    return trace_moments.assemble(group, layout, a, None, spread)
 
 
-def _lagged(covariance: np.ndarray) -> Lagged:
+def _lagged(covariance: np.ndarray) -> causal_filters.Lagged:
     """Covariance part of the truth's lagged moments. covariance: (stop, lags, D, D)."""
     first, last, total = covariance[0, 0], covariance[-1, 0], covariance[:, 0].sum(axis=0)
     cross = covariance[1:, 1].sum(axis=0)
-    return Lagged(total - first, cross, cross.T, total - last, first)
+    return causal_filters.Lagged(total - first, cross, cross.T, total - last, first)
 
 
 class GroupPosterior(NamedTuple):
@@ -109,7 +80,7 @@ class GroupPosterior(NamedTuple):
 
 
 class Expectation(NamedTuple):
-    moments: Moments
+    moments: trace_moments.Moments
     loglik: float
 
 
@@ -135,10 +106,10 @@ def expect(
     structure: Structure,
     *,
     covariances: bool = True,
-    fixed_tol: float = FIXED_TOL,
+    fixed_tol: float = block_tridiagonal.FIXED_TOL,
 ) -> Expectation:
     """Moments of the posterior and the log-likelihood. `covariances=False` keeps the means alone (hard EM)."""
-    whitened = whiten(layout.channels, params, structure)
+    whitened = trace_layout.whiten(layout.channels, params, structure)
     parts, loglik = [], 0.0
     with one_thread():
         for group in layout.groups:
@@ -149,23 +120,25 @@ def expect(
                 continue
             found = None
             if covariances:
-                inverse = selected_inverse(factored, fixed_tol=fixed_tol)
-                found = sum_covariances(group, layout.n, lags_kept(layout.n), layout.D, inverse)
+                inverse = block_tridiagonal.selected_inverse(factored, fixed_tol=fixed_tol)
+                found = trace_moments.sum_covariances(
+                    group, layout.n, trace_layout.lags_kept(layout.n), layout.D, inverse
+                )
             del factored  # the largest thing here; the moments need room
-            parts.append(group_moments(group, layout, a, found))
-    return Expectation(add_moments(parts), loglik)
+            parts.append(trace_moments.group_moments(group, layout, a, found))
+    return Expectation(trace_moments.add_moments(parts), loglik)
 
 
 def log_likelihood(layout: Layout, params: SeriesParams, structure: Structure) -> float:
     """log p(y) alone, without covariances or moments."""
-    whitened = whiten(layout.channels, params, structure)
+    whitened = trace_layout.whiten(layout.channels, params, structure)
     with one_thread():
         return sum(group_posterior(layout, group, params, whitened, structure).loglik for group in layout.groups)
 
 
 def infer(layout: Layout, data_X: np.ndarray, params: SeriesParams, structure: Structure) -> Truth:
     """Posterior mean and covariance of the truth at every frame; recordings nobody rated keep the prior."""
-    whitened = whiten(layout.channels, params, structure)
+    whitened = trace_layout.whiten(layout.channels, params, structure)
     mean = params.mu + data_X @ params.theta
     cov = np.tile(params.sigma / (1.0 - params.phi**2), (len(mean), 1, 1))
     loglik = 0.0
@@ -173,9 +146,11 @@ def infer(layout: Layout, data_X: np.ndarray, params: SeriesParams, structure: S
         for group in layout.groups:
             posterior = group_posterior(layout, group, params, whitened, structure)
             if isinstance(posterior.factor, Chain):
-                shared = chain_covariances(posterior.factor, 1)[group.pre : group.stop, 0]
+                shared = block_tridiagonal.chain_covariances(posterior.factor, 1)[group.pre : group.stop, 0]
             else:
-                shared = frame_covariances(group, layout.D, selected_inverse(posterior.factor))
+                shared = trace_moments.frame_covariances(
+                    group, layout.D, block_tridiagonal.selected_inverse(posterior.factor)
+                )
             for r, m in enumerate(group.recording):
                 rows = slice(layout.first_row[m], layout.first_row[m + 1])
                 mean[rows] = posterior.a[r, group.pre : group.stop]
@@ -186,7 +161,7 @@ def infer(layout: Layout, data_X: np.ndarray, params: SeriesParams, structure: S
 
 def posterior_mean(layout: Layout, data_X: np.ndarray, params: SeriesParams, structure: Structure) -> np.ndarray:
     """(sum T, D) the means of `infer` alone, without covariances."""
-    whitened = whiten(layout.channels, params, structure)
+    whitened = trace_layout.whiten(layout.channels, params, structure)
     mean = params.mu + data_X @ params.theta
     with one_thread():
         for group in layout.groups:
@@ -200,16 +175,18 @@ def draw_truth(
     layout: Layout, params: SeriesParams, structure: Structure, draws: int, rng: np.random.Generator
 ) -> np.ndarray:
     """(draws, sum T, D) draws of the truth from its posterior; NaN in recordings nobody rated."""  # eq. S9
-    whitened = whiten(layout.channels, params, structure)
+    whitened = trace_layout.whiten(layout.channels, params, structure)
     out = np.full((draws, layout.first_row[-1], layout.D), np.nan)
     with one_thread():
         for group in layout.groups:
             posterior = group_posterior(layout, group, params, whitened, structure)
             R = len(group.recording)
             if isinstance(posterior.factor, Chain):
-                error = draw_chain(posterior.factor, R * draws, rng)
+                error = block_tridiagonal.draw_chain(posterior.factor, R * draws, rng)
             else:
-                error = np.swapaxes(draw(posterior.factor, R * draws, rng), 0, 1)  # from (nb, R draws, B)
+                error = np.swapaxes(
+                    block_tridiagonal.draw(posterior.factor, R * draws, rng), 0, 1
+                )  # from (nb, R draws, B)
             error = error.reshape(R, draws, group.L, layout.D)
             for r, m in enumerate(group.recording):
                 path = posterior.a[r] + error[r]
@@ -223,27 +200,27 @@ def group_posterior(
     params: SeriesParams,
     whitened: Whitened,
     structure: Structure,
-    fixed_tol: float = FIXED_TOL,
+    fixed_tol: float = block_tridiagonal.FIXED_TOL,
 ) -> GroupPosterior:
     """Posterior means, factored precision and log-likelihood of one group."""
     m = params.mu + group.X @ params.theta  # (R, L, D) prior means
     residual, weighted = residuals(group, whitened, m)
-    h = adjoint_filter(weighted, whitened.G[group.channel], group.S)
+    h = causal_filters.adjoint_filter(weighted, whitened.G[group.channel], group.S)
     R, L, D = m.shape
-    rows = unit_rows(group, whitened)
+    rows = trace_layout.unit_rows(group, whitened)
     factored: Factor | Chain
     if is_chain(rows, structure):
         factored = chain_precision(group, rows, params)
-        e = solve_chain(factored, h)
+        e = block_tridiagonal.solve_chain(factored, h)
     else:
-        factored = factor(precision_blocks(group, rows, params), fixed_tol=fixed_tol)
+        factored = block_tridiagonal.factor(trace_layout.precision_blocks(group, rows, params), fixed_tol=fixed_tol)
         rhs = np.swapaxes(h.reshape(R, L // group.S, group.S * D), 0, 1)
-        e = np.swapaxes(solve(factored, rhs), 0, 1).reshape(R, L, D)
+        e = np.swapaxes(block_tridiagonal.solve(factored, rhs), 0, 1).reshape(R, L, D)
     count = group.masks.n[group.masks.of]
     loglik = -0.5 * (  # eq. S7
         np.sum(residual * weighted)
         + R * (count @ (np.log(2.0 * np.pi) - np.log(whitened.weight[group.channel])))
-        + R * (factored.logdet - log_prior_precision(params, L))
+        + R * (factored.logdet - trace_layout.log_prior_precision(params, L))
         - np.sum(h * e)
     )
     return GroupPosterior(m + e, factored, float(loglik))
@@ -253,7 +230,7 @@ def residuals(group: Group, whitened: Whitened, m: np.ndarray) -> tuple[np.ndarr
     """(R, L, C_g) ratings less what the prior mean predicts, 0 where missing; and the same times N^-1."""
     G, beta = whitened.G[group.channel], whitened.beta[group.channel]
     level = has_level(group, G.shape[1])
-    predicted = G.sum(axis=1) @ m[0, 0] if level else causal_filter(m, G, group.S)
+    predicted = G.sum(axis=1) @ m[0, 0] if level else causal_filters.causal_filter(m, G, group.S)
     mixed = group.y @ whitened.mix[np.ix_(group.raw, group.channel)]
     residual = (mixed - (beta + predicted)) * group.seen[:, group.masks.of]
     return residual, residual * whitened.weight[group.channel]

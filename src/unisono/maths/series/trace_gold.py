@@ -13,24 +13,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from unisono.maths import gold_slope, metrics
 from unisono.maths.em_loop import EmTrace, not_before, relative_change, run_em
-from unisono.maths.gold_slope import Slope, slope_of, slope_on
-from unisono.maths.metrics import pearson
+from unisono.maths.series import error_bands, trace_data, trace_em, trace_estep, trace_layout
 from unisono.maths.series.delay_search import independent_share, masked_correlation
-from unisono.maths.series.error_bands import band_covariance, no_spread, noise_levels, residual_traces
-from unisono.maths.series.trace_data import (
-    Priors,
-    SeriesData,
-    SeriesParams,
-    Structure,
-    identity_params,
-    recordings_with,
-    with_recordings,
-)
-from unisono.maths.series.trace_em import make_step, rescale, shift
+from unisono.maths.series.trace_data import Priors, SeriesData, SeriesParams, Structure
 from unisono.maths.series.trace_em_fit import Watch, effective_share
-from unisono.maths.series.trace_estep import infer
-from unisono.maths.series.trace_layout import make_layout
 
 
 class GoldSettings(NamedTuple):
@@ -79,19 +67,19 @@ def fit_with_gold(
     params = _start(data, structure, known, s)
     for part, steps in ((with_known(data, known), s.gold_iter), ((data, known), s.max_iter)):
         both = with_gold(*part)
-        layout = make_layout(both, structure)
-        step, settled = make_step(layout, structure, priors), not_before(steps, relative_change(s.tol))
+        layout = trace_layout.make_layout(both, structure)
+        step, settled = trace_em.make_step(layout, structure, priors), not_before(steps, relative_change(s.tol))
         params, trace = run_em(step, params, stop_when=settled, max_iter=steps, on_step=watch, keep="next")
-    truth, proper = infer(layout, both.X, params, structure), without_gold(params)
+    truth, proper = trace_estep.infer(layout, both.X, params, structure), without_gold(params)
     max_lag = max(min(s.correlation_frames, int(data.length.max()) // 3), 1)
-    residual = residual_traces(data, proper, truth.mean)
-    noise, _, robust, nominal = noise_levels(residual, proper, max_lag)
+    residual = error_bands.residual_traces(data, proper, truth.mean)
+    noise, _, robust, nominal = error_bands.noise_levels(residual, proper, max_lag)
     extra = np.maximum(robust - nominal, 0.0)
-    cov = band_covariance(truth, data, proper, noise, extra, no_spread(data.D), known=known)
+    cov = error_bands.band_covariance(truth, data, proper, noise, extra, error_bands.no_spread(data.D), known=known)
     return GoldFit(
         mean=truth.mean * size + level,
         sd=np.sqrt(np.diagonal(cov, axis1=1, axis2=2)) * size,
-        params=shift(rescale(proper, np.diag(size)), level),
+        params=trace_em.shift(trace_em.rescale(proper, np.diag(size)), level),
         noise=noise,
         extra=extra * size**2,
         trace=trace,
@@ -100,8 +88,8 @@ def fit_with_gold(
 
 def with_known(data: SeriesData, gold: np.ndarray) -> tuple[SeriesData, np.ndarray]:
     """The recordings that hold gold, and their gold."""
-    held = recordings_with(data, ~np.isnan(gold).all(axis=1))
-    return with_recordings(data, held), gold[np.repeat(held, data.length)]
+    held = trace_data.recordings_with(data, ~np.isnan(gold).all(axis=1))
+    return trace_data.with_recordings(data, held), gold[np.repeat(held, data.length)]
 
 
 def _priors(s: GoldSettings, kappa: float) -> Priors:
@@ -118,7 +106,7 @@ def _priors(s: GoldSettings, kappa: float) -> Priors:
 def _start(data: SeriesData, structure: Structure, known: np.ndarray, s: GoldSettings) -> SeriesParams:
     """Filters of zero, so that the first E-step rests on the gold alone."""
     phi = min(gold_memory(data, known), s.phi_max) if s.phi is None else s.phi
-    start = identity_params(data, structure, noise=1.0, phi=phi)
+    start = trace_data.identity_params(data, structure, noise=1.0, phi=phi)
     sigma = (1.0 - phi**2) * np.eye(data.D)
     return gold_params(start._replace(F=np.zeros_like(start.F), sigma=sigma), s.gold_variance)
 
@@ -226,7 +214,7 @@ def delay_by_gold(mean: np.ndarray, gold: np.ndarray, length: np.ndarray, max_la
     return best - max_lag if clearly and 0 < best < 2 * max_lag else 0
 
 
-def gold_slopes(mean: np.ndarray, gold: np.ndarray, length: np.ndarray, max_lag: int) -> tuple[Slope, ...]:
+def gold_slopes(mean: np.ndarray, gold: np.ndarray, length: np.ndarray, max_lag: int) -> tuple[gold_slope.Slope, ...]:
     """Of the gold on a truth fused without it, for every dimension, at the delay at which they go together best.
 
     Against each other rather than together where that is clearly more: gold may be upside down. mean, gold: (sum T, D).
@@ -238,14 +226,14 @@ def gold_slopes(mean: np.ndarray, gold: np.ndarray, length: np.ndarray, max_lag:
     return tuple(frame_slope(there[:, d], gold[:, d]) for d in range(gold.shape[1]))
 
 
-def frame_slope(mean: np.ndarray, gold: np.ndarray) -> Slope:
+def frame_slope(mean: np.ndarray, gold: np.ndarray) -> gold_slope.Slope:
     """The same of one dimension (n,); neighbouring frames tell much the same, so few of them count."""
-    plain = slope_on(mean, gold)
+    plain = gold_slope.slope_on(mean, gold)
     if not np.isfinite(plain.correlation):
         return plain
     seen = ~np.isnan(gold) & ~np.isnan(mean)
     n = _effective_frames(gold[seen] - plain.value * mean[seen])
-    return slope_of(plain.known, plain.correlation, plain.spread, n)
+    return gold_slope.slope_of(plain.known, plain.correlation, plain.spread, n)
 
 
 def _agreement(mean: np.ndarray, gold: np.ndarray, length: np.ndarray, max_lag: int) -> np.ndarray:
@@ -292,7 +280,7 @@ def calibration(mean: np.ndarray, gold: np.ndarray, everywhere: np.ndarray) -> t
         found = frame_slope(mean[known, d], gold[known, d])
         turn, unchanged = -1.0 if found.upside_down else 1.0, 0.0 if found.refuted else IMAGINARY_FRAMES
         m, g = turn * mean[known, d], gold[known, d]
-        r = pearson(m, g)
+        r = metrics.pearson(m, g)
         slope = r * g.std() / m.std() if r > 0 else 0.0
         n = _effective_frames(g - slope * m)
         if r > 0:

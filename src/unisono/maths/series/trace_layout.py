@@ -22,16 +22,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from unisono.maths.linalg.block_tridiagonal import Blocks
-from unisono.maths.linalg.causal_filters import (
-    Lagged,
-    add_lagged,
-    filter_template,
-    lag_pairs,
-    lagged_moments,
-    split_band,
-    with_one,
-)
+from unisono.maths.linalg import block_tridiagonal, causal_filters
 from unisono.maths.series.trace_data import SeriesData, SeriesParams, Structure
 
 WHITE, FOLLOWING, FIRST = 0, 1, 2  # layout: codes of kinds of rows
@@ -139,7 +130,7 @@ class Layout(NamedTuple):
     channels: Channels
     groups: tuple[Group, ...]
     first_row: np.ndarray  # (M+1,) recording m owns rows first_row[m]:first_row[m+1] of the (sum T, .) arrays
-    features: Lagged  # lagged moments of [1, x]
+    features: causal_filters.Lagged  # lagged moments of [1, x]
     n: int  # taps of the whitened filters
     K: int
     D: int
@@ -167,7 +158,14 @@ def make_layout(data: SeriesData, structure: Structure) -> Layout:
             frames |= {place[channel]: mask for channel, mask in parts.items()}
         if frames:
             groups.append(_group(data, structure, channels, T, members, frames, judgements, offset, first_row))
-    features = add_lagged([lagged_moments(with_one(g.X[:, : g.stop]), with_one(g.X[:, : g.stop])) for g in groups])
+    features = causal_filters.add_lagged(
+        [
+            causal_filters.lagged_moments(
+                causal_filters.with_one(g.X[:, : g.stop]), causal_filters.with_one(g.X[:, : g.stop])
+            )
+            for g in groups
+        ]
+    )
     return Layout(channels, tuple(groups), first_row, features, structure.taps, data.K, data.D, data.P)
 
 
@@ -290,11 +288,11 @@ def unit_rows(group: Group, whitened: Whitened) -> np.ndarray:
     return np.asarray(np.sqrt(whitened.weight[group.channel])[:, None, None] * whitened.G[group.channel])
 
 
-def precision_blocks(group: Group, rows: np.ndarray, params: SeriesParams) -> Blocks:
+def precision_blocks(group: Group, rows: np.ndarray, params: SeriesParams) -> block_tridiagonal.Blocks:
     """Block rows of the posterior precision on the group's clock. rows: (C_g, n, D), see `unit_rows`."""  # eq. S5
     D, S = rows.shape[2], group.S
     diagonal, left = _full_row(rows[group.masks.base[group.masks.of]], params, S)
-    template = filter_template(rows, S).reshape(S, len(rows), 2 * S * D)
+    template = causal_filters.filter_template(rows, S).reshape(S, len(rows), 2 * S * D)
     changes = _changes(group)
     corner = params.phi**2 * np.linalg.inv(params.sigma)
 
@@ -313,7 +311,7 @@ def precision_blocks(group: Group, rows: np.ndarray, params: SeriesParams) -> Bl
             A[-D:, -D:] -= corner
         return A, left + signed.T @ before
 
-    return Blocks(block, group.kind)
+    return block_tridiagonal.Blocks(block, group.kind)
 
 
 def prior_band(params: SeriesParams, lags: int) -> np.ndarray:
@@ -335,8 +333,8 @@ def _full_row(rows: np.ndarray, params: SeriesParams, S: int) -> tuple[np.ndarra
     """Diagonal block (lower triangle) and left block where every frame is rated by these rows."""
     Q, n, D = rows.shape
     flat, lags = rows.reshape(Q, n * D), lags_kept(n)
-    band = lag_pairs((flat.T @ flat).reshape(n, D, n, D), lags).sum(axis=0) + prior_band(params, lags)
-    return split_band(np.tile(np.swapaxes(band, 0, 1), (S, 1, 1, 1)))
+    band = causal_filters.lag_pairs((flat.T @ flat).reshape(n, D, n, D), lags).sum(axis=0) + prior_band(params, lags)
+    return causal_filters.split_band(np.tile(np.swapaxes(band, 0, 1), (S, 1, 1, 1)))
 
 
 def _changes(group: Group) -> Changes:

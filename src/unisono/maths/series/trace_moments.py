@@ -13,19 +13,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from unisono.maths.linalg import causal_filters
 from unisono.maths.linalg.block_tridiagonal import InverseBlocks
-from unisono.maths.linalg.causal_filters import (
-    Lagged,
-    add_lagged,
-    from_lag_pairs,
-    join_band,
-    lag_outer,
-    lag_products,
-    lagged_moments,
-    slide,
-    windows,
-    with_one,
-)
+from unisono.maths.linalg.causal_filters import Lagged
 from unisono.maths.series.trace_layout import Group, Layout
 
 
@@ -57,7 +47,7 @@ def sum_covariances(group: Group, n: int, lags: int, D: int, parts: Iterable[Inv
         gathered.add(part.lo + 1, part.hi, part.Z, part.left, part.Z)
         for block in {0, max(nb - 2, 0), nb - 1}:
             if part.lo <= block <= part.hi:
-                edge[block] = np.swapaxes(join_band(part.Z, part.left, D, lags), 1, 2)
+                edge[block] = np.swapaxes(causal_filters.join_band(part.Z, part.left, D, lags), 1, 2)
         count = min(part.hi, nb - 2) - max(part.lo, 1) + 1
         if count > 0:
             inner[0] += count * part.Z
@@ -65,7 +55,7 @@ def sum_covariances(group: Group, n: int, lags: int, D: int, parts: Iterable[Inv
         right = part
     assert right is not None
     gathered.add(0, 0, np.zeros_like(right.Z), right.left, right.Z)
-    total = np.swapaxes(join_band(inner[0], inner[1], D, lags), 1, 2).sum(axis=0)
+    total = np.swapaxes(causal_filters.join_band(inner[0], inner[1], D, lags), 1, 2).sum(axis=0)
     for block in {0, nb - 1}:  # only these can be rated in part
         rated = np.clip([group.pre - block * S, group.stop - block * S], 0, S)
         total += edge[block][rated[0] : rated[1]].sum(axis=0)
@@ -143,16 +133,16 @@ def assemble(group: Group, layout: Layout, a: np.ndarray, forms: np.ndarray | No
     count = np.zeros(len(S))
     count[group.channel] = R * group.masks.n[group.masks.of]
     c = np.zeros((len(layout.channels.raw_channel), Z))
-    c[group.raw, :-1] = lag_products(group.y, a, layout.n, group.S).reshape(len(group.raw), Z - 1)
+    c[group.raw, :-1] = causal_filters.lag_products(group.y, a, layout.n, group.S).reshape(len(group.raw), Z - 1)
     c[group.raw, -1] = group.y.sum(axis=(0, 1))
     yy = np.zeros((len(c), len(c)))
     flat = group.y.reshape(-1, len(group.raw))
     yy[np.ix_(group.raw, group.raw)] = flat.T @ flat
-    proper, x = a[:, : group.stop], with_one(group.X[:, : group.stop])
-    aa = lagged_moments(proper, proper)
+    proper, x = a[:, : group.stop], causal_filters.with_one(group.X[:, : group.stop])
+    aa = causal_filters.lagged_moments(proper, proper)
     if spread is not None:
-        aa = add_lagged([aa, spread])
-    return Moments(S, c, yy, count, aa, lagged_moments(proper, x), R * group.stop)
+        aa = causal_filters.add_lagged([aa, spread])
+    return Moments(S, c, yy, count, aa, causal_filters.lagged_moments(proper, x), R * group.stop)
 
 
 def add_moments(parts: Sequence[Moments]) -> Moments:
@@ -164,8 +154,8 @@ def add_moments(parts: Sequence[Moments]) -> Moments:
             c=total.c + part.c,
             yy=total.yy + part.yy,
             n=total.n + part.n,
-            aa=add_lagged([total.aa, part.aa]),
-            ax=add_lagged([total.ax, part.ax]),
+            aa=causal_filters.add_lagged([total.aa, part.aa]),
+            ax=causal_filters.add_lagged([total.ax, part.ax]),
             frames=total.frames + part.frames,
         )
     return total
@@ -190,17 +180,23 @@ def _full_form(group: Group, n: int, a: np.ndarray, found: Covariances | None) -
     start, stop = group.pre, group.stop
     rated = np.zeros_like(a)
     rated[:, start:stop] = a[:, start:stop]
-    total = np.swapaxes(lag_products(rated, a, n, group.S), 0, 1)[::-1]  # (n, D, D), entry j is lag n - 1 - j
+    total = np.swapaxes(causal_filters.lag_products(rated, a, n, group.S), 0, 1)[
+        ::-1
+    ]  # (n, D, D), entry j is lag n - 1 - j
     entering, leaving = start - 1 - np.arange(n - 1), stop - 1 - np.arange(n - 1)
-    pairs = slide(total, lag_outer(a, entering, n), lag_outer(a, leaving, n))
+    pairs = causal_filters.slide(
+        total, causal_filters.lag_outer(a, entering, n), causal_filters.lag_outer(a, leaving, n)
+    )
     if found is not None:
-        covariance = slide(found.total, found.rows(group, entering), found.rows(group, leaving))
+        covariance = causal_filters.slide(found.total, found.rows(group, entering), found.rows(group, leaving))
         pairs = pairs + R * covariance[:, len(found.total) - n :]
-    ones = slide(
-        a[:, start:stop].sum(axis=(0, 1)), windows(a, entering, 1).sum(axis=(0, 2)), windows(a, leaving, 1).sum((0, 2))
+    ones = causal_filters.slide(
+        a[:, start:stop].sum(axis=(0, 1)),
+        causal_filters.windows(a, entering, 1).sum(axis=(0, 2)),
+        causal_filters.windows(a, leaving, 1).sum((0, 2)),
     )
     form = np.empty((n * D + 1, n * D + 1))
-    form[:-1, :-1] = from_lag_pairs(pairs).reshape(n * D, n * D)
+    form[:-1, :-1] = causal_filters.from_lag_pairs(pairs).reshape(n * D, n * D)
     form[-1, :-1] = form[:-1, -1] = ones.ravel()
     form[-1, -1] = R * (stop - start)
     return form
@@ -211,7 +207,7 @@ def _gathered(a: np.ndarray, frame: np.ndarray, sign: np.ndarray, n: int) -> np.
     D = a.shape[2]
     form = np.zeros((n * D + 1, n * D + 1))
     for i in range(0, len(frame), CHUNK):
-        z = windows(a, frame[i : i + CHUNK], n).reshape(len(a), -1, n * D)
+        z = causal_filters.windows(a, frame[i : i + CHUNK], n).reshape(len(a), -1, n * D)
         z = np.concatenate([z, np.ones((*z.shape[:2], 1))], axis=2)
         signed = z * sign[None, i : i + CHUNK, None]
         form += signed.reshape(-1, n * D + 1).T @ z.reshape(-1, n * D + 1)

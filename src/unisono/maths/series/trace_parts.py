@@ -23,9 +23,8 @@ from typing import NamedTuple, Protocol, TypeVar
 import numpy as np
 import scipy
 
+from unisono.maths.series import trace_estep, trace_priors
 from unisono.maths.series.trace_data import SeriesData
-from unisono.maths.series.trace_estep import one_thread
-from unisono.maths.series.trace_priors import FLAT, LEVEL_VARIANCE
 
 WINDOW = 5  # choice: frames of a running median: two of them, side by side, may be wrong
 
@@ -125,7 +124,7 @@ class HeldParts:
 
     def map(self, function: Callable[..., Result], *parameters: object, on_part: OnPart | None = None) -> list[Result]:
         found = []
-        with one_thread():  # as workers do it: the last bits stay the same
+        with trace_estep.one_thread():  # as workers do it: the last bits stay the same
             for part in self.parts:
                 found.append(function(part, *parameters))
                 if on_part is not None:
@@ -264,8 +263,8 @@ def _scales(traces: list[Outline], K: int, order: np.ndarray) -> TwoScales:
     present = given > 0
     typical = sd[present & (sd > 0)]
     unit = float(np.median(typical)) if len(typical) else 1.0
-    flat = present & (sd < FLAT * unit)
-    constant = flat & (_range(mean, who, K) < FLAT * unit)
+    flat = present & (sd < trace_priors.FLAT * unit)
+    constant = flat & (_range(mean, who, K) < trace_priors.FLAT * unit)
     constant &= np.bincount(who, minlength=K) > min(len(traces) - 1, 1)  # of one among many a level may be all there is
     constant &= not np.array_equal(constant, present)  # of whom there is nobody else, the level is known all the same
     centre = unit * most_levels(mean[~constant[who]] / unit)
@@ -295,7 +294,7 @@ def most_levels(level: np.ndarray) -> float:
     """A mean of levels (J,) nearby which is a median of those far away: somebody's own origin moves it no further."""
 
     def pull(at: float) -> float:
-        return float(np.sum((level - at) / np.sqrt(LEVEL_VARIANCE + (level - at) ** 2)))
+        return float(np.sum((level - at) / np.sqrt(trace_priors.LEVEL_VARIANCE + (level - at) ** 2)))
 
     low, high = float(level.min()), float(level.max())
     if pull(low) <= 0.0 or low == high:

@@ -19,19 +19,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from unisono.maths.series import trace_data, trace_layout, trace_parts
 from unisono.maths.series.error_bands import Spread, no_spread, shift_variance
-from unisono.maths.series.trace_data import (
-    SeriesData,
-    SeriesParams,
-    Structure,
-    frame_precision,
-    nearest_rated,
-    trace_levels,
-    truth_frames,
-)
+from unisono.maths.series.trace_data import SeriesData, SeriesParams, Structure
 from unisono.maths.series.trace_estep import Truth, draw_truth, infer, posterior_mean
-from unisono.maths.series.trace_layout import Layout, make_layout
-from unisono.maths.series.trace_parts import Part, Parts
 from unisono.maths.series.trace_weights import SETTLED, STEPS, expected_precision, trace_weights
 
 ROUNDS = 3  # numerical: between levels and course, where traces have gaps
@@ -144,12 +135,12 @@ def _frames(data: SeriesData, params: SeriesParams, levels: Levels) -> _Frames:
     length = data.length[data.item_of]
     judgement, seen = np.repeat(np.arange(len(length)), length), ~np.isnan(data.y)
     count = np.stack([np.bincount(judgement, seen[:, d], minlength=len(length)) for d in range(data.D)], axis=1)
-    at = truth_frames(data, params.lag)
+    at = trace_data.truth_frames(data, params.lag)
     follows = params.F.sum(axis=1)
     gain = np.diagonal(follows, axis1=1, axis2=2)
-    precision = frame_precision(data, seen, at, gain, np.diagonal(params.N, axis1=1, axis2=2))
+    precision = trace_data.frame_precision(data, seen, at, gain, np.diagonal(params.N, axis1=1, axis2=2))
     A = params.sigma / (1.0 - params.phi**2)
-    near, far = nearest_rated(precision, data.length)
+    near, far = trace_data.nearest_rated(precision, data.length)
     held = np.take_along_axis(precision, near, axis=0)  # delays leave the last frames unrated: what was known holds
     return _Frames(judgement, count, at, follows, A, held, far, held / (held + levels.lasting / np.diagonal(A)))
 
@@ -159,7 +150,7 @@ def _smoothed(
     params: SeriesParams,
     structure: Structure,
     frames: _Frames,
-    smoother: Callable[[Layout, np.ndarray, SeriesParams, Structure], Truth],
+    smoother: Callable[[trace_layout.Layout, np.ndarray, SeriesParams, Structure], Truth],
 ) -> tuple[np.ndarray, np.ndarray, Truth]:
     """Levels of traces (J, D), the course (sum T, D), and what the smoother found."""
     total = int(data.length.sum())
@@ -171,19 +162,19 @@ def _smoothed(
         if partial.any():
             followed = _followed(frames.follows[data.annotator_of[frames.judgement]], course, frames.at)
             y = y - np.where(partial[frames.judgement], followed, 0.0)
-        level = trace_levels(y, frames.judgement, frames.given)
+        level = trace_data.trace_levels(y, frames.judgement, frames.given)
         rest = bare._replace(y=data.y - level[frames.judgement])
-        found = smoother(make_layout(rest, structure), rest.X, inner, structure)
+        found = smoother(trace_layout.make_layout(rest, structure), rest.X, inner, structure)
         course = frames.shrink * found.mean
     return level, course, found
 
 
-def _means(layout: Layout, X: np.ndarray, params: SeriesParams, structure: Structure) -> Truth:
+def _means(layout: trace_layout.Layout, X: np.ndarray, params: SeriesParams, structure: Structure) -> Truth:
     return Truth(posterior_mean(layout, X, params, structure), np.zeros((0, len(params.mu), len(params.mu))), np.nan)
 
 
 def part_truth(
-    part: Part, params: SeriesParams, structure: Structure, levels: Levels, spread: Spread
+    part: trace_parts.Part, params: SeriesParams, structure: Structure, levels: Levels, spread: Spread
 ) -> tuple[np.ndarray, np.ndarray]:
     """Mean and covariance of the frames of some recordings."""
     found = two_scale_truth(part.data, params, structure, levels, spread)
@@ -191,14 +182,14 @@ def part_truth(
 
 
 def two_scale_truths(
-    parts: Parts, params: SeriesParams, structure: Structure, levels: Levels, spread: Spread
+    parts: trace_parts.Parts, params: SeriesParams, structure: Structure, levels: Levels, spread: Spread
 ) -> tuple[np.ndarray, np.ndarray]:
     """(sum T, D), (sum T, D, D) mean and covariance of all frames, part by part."""
     found = parts.map(part_truth, params, structure, levels, spread)
     return np.concatenate([mean for mean, _ in found]), np.concatenate([cov for _, cov in found])
 
 
-def part_errors(part: Part, params: SeriesParams, structure: Structure, levels: Levels) -> np.ndarray:
+def part_errors(part: trace_parts.Part, params: SeriesParams, structure: Structure, levels: Levels) -> np.ndarray:
     """(n, 2, D) error variances of the course and of the level at every frame of some recordings."""
     found = two_scale_truth(part.data, params, structure, levels, no_spread(part.data.D))
     whole = np.diagonal(found.cov, axis1=1, axis2=2)
@@ -219,7 +210,7 @@ def draw_two_scales(
     judgement = np.repeat(np.arange(len(data.item_of)), data.length[data.item_of])
     rest = data._replace(y=data.y - found.level[judgement], X=np.zeros((len(found.mean), 0)))
     inner = params._replace(mu=np.zeros(data.D), b=np.zeros_like(params.b), theta=np.zeros((0, data.D)))
-    layout = make_layout(rest, structure)
+    layout = trace_layout.make_layout(rest, structure)
     course = draw_truth(layout, inner, structure, draws, rng) - infer(layout, rest.X, inner, structure).mean
     _, V, _ = level_posterior(data, found.level, _with_level_noise(data, found.level, levels))
     xi = rng.standard_normal((draws, len(data.length), data.D))
@@ -309,9 +300,9 @@ def trace_design(params: SeriesParams, levels: Levels, noise: np.ndarray) -> Tra
 
 def stretches_of(data: SeriesData, params: SeriesParams, levels: Levels, frames: int) -> Stretches:
     """Recordings cut into stretches of about so many frames, with what all annotators together say of each."""
-    seen, at = ~np.isnan(data.y), truth_frames(data, params.lag)
+    seen, at = ~np.isnan(data.y), trace_data.truth_frames(data, params.lag)
     gain = np.diagonal(params.F.sum(axis=1), axis1=1, axis2=2)
-    Q = frame_precision(data, seen, at, gain, np.diagonal(params.N, axis1=1, axis2=2))
+    Q = trace_data.frame_precision(data, seen, at, gain, np.diagonal(params.N, axis1=1, axis2=2))
     QL = np.zeros((len(data.length), data.D))
     judgement = np.repeat(np.arange(len(data.item_of)), data.length[data.item_of])
     rated = np.stack([np.bincount(judgement, seen[:, d], minlength=len(data.item_of)) for d in range(data.D)], axis=1)

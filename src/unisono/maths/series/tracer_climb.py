@@ -18,21 +18,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from unisono.maths.series import trace_priors
+from unisono.maths.series import trace_priors, tracer_rows
 from unisono.maths.series.trace_frames import Placed
 from unisono.maths.series.trace_parts import TwoScales
-from unisono.maths.series.tracer_rows import (
-    START,
-    RowPosterior,
-    Strata,
-    Sums,
-    Tracers,
-    most_probable_row,
-    noise_evidence,
-    row_prior,
-    usual_spread,
-    weigh_biases,
-)
+from unisono.maths.series.tracer_rows import RowPosterior, Strata, Sums, Tracers
 
 
 def population(scales: TwoScales, place: Placed, kappa: float, now: Tracers) -> Tracers:
@@ -42,7 +31,7 @@ def population(scales: TwoScales, place: Placed, kappa: float, now: Tracers) -> 
     x, L, seen, rated = V * sums.S, VL * sums.SL, sums.precision > 0, sums.QL > 0
     frames = np.where(seen, place.frames, 0)
     square = np.sum(x[sums.Q > 0] ** 2) + frames @ V[place.first]
-    A = _variance(kappa * square, kappa * frames.sum(), START, trace_priors.PRIOR_FRAMES, now.A)
+    A = _variance(kappa * square, kappa * frames.sum(), tracer_rows.START, trace_priors.PRIOR_FRAMES, now.A)
     AB = _variance(
         np.sum(L[rated] ** 2 + VL[rated]),
         rated.sum(),
@@ -62,7 +51,7 @@ def population(scales: TwoScales, place: Placed, kappa: float, now: Tracers) -> 
         AB=AB * np.exp(2.0 * shift),
         eta=_level_error(scales, now, L, VL),
         tau2=_variance(biases, counted.sum(), trace_priors.BIAS_VARIANCE, trace_priors.PRIOR_BIASES, now.tau2),
-        prior=row_prior(np.array([0.0, mu]), _row_spread(now, np.array([shift, mu]), moving)),
+        prior=tracer_rows.row_prior(np.array([0.0, mu]), _row_spread(now, np.array([shift, mu]), moving)),
     )
 
 
@@ -81,7 +70,7 @@ def _row_spread(now: Tracers, middle: np.ndarray, moving: np.ndarray) -> np.ndar
     away = now.away[moving] + now.prior.mean - middle
     square = away[:, :, None] * away[:, None] + now.cov[moving]
     n0 = trace_priors.PRIOR_ANNOTATORS
-    total = n0 * usual_spread()
+    total = n0 * tracer_rows.usual_spread()
     for kind, precision in zip(kinds.T, now.prior.precision, strict=True):
         usual = now.prior.cov @ precision  # (2, 2) what is no unit of one's own, given the row
         total = total + usual @ np.einsum("k,kde->de", kind, square) @ usual.T
@@ -123,11 +112,11 @@ def log_prior(scales: TwoScales, now: Tracers) -> float:
     """Of rows, biases and population, up to a constant."""
     n0, people = trace_priors.PRIOR_ANNOTATORS, int(scales.moving.sum())
     total = float(np.sum(now.prior.weigh(now.square[scales.moving])[0]))
-    total -= 0.5 * n0 * float(np.trace(np.linalg.solve(now.prior.cov, usual_spread())))
+    total -= 0.5 * n0 * float(np.trace(np.linalg.solve(now.prior.cov, tracer_rows.usual_spread())))
     total -= 0.5 * (people + n0) * float(np.linalg.slogdet(now.prior.cov)[1])
-    total += float(np.sum(weigh_biases((now.bias**2 + now.bias_variance)[scales.levelled], now.tau2)[0]))
+    total += float(np.sum(tracer_rows.weigh_biases((now.bias**2 + now.bias_variance)[scales.levelled], now.tau2)[0]))
     for value, usual, imaginary in (
-        (now.A, START, trace_priors.PRIOR_FRAMES),
+        (now.A, tracer_rows.START, trace_priors.PRIOR_FRAMES),
         (now.AB, trace_priors.LEVEL_VARIANCE, trace_priors.PRIOR_RECORDINGS),
         (now.eta, 1.0, trace_priors.PRIOR_LEVELS),
         (now.tau2, trace_priors.BIAS_VARIANCE, trace_priors.PRIOR_BIASES),
@@ -194,7 +183,7 @@ def looked_at(now: Tracers, k: int, sums: Sums, kappa: float, least: float = -np
         other = np.append(there.row.at, there.bias)
     likely = np.log(1.0 - trace_priors.REVERSED if odds >= 0 else trace_priors.REVERSED) + np.log1p(np.exp(-abs(odds)))
     bias, log_bias = _bias(now, k, sums, 0.0, float(np.exp(now.prior.mean[1]) + now.A), 0.0)
-    none = noise_evidence(sums.at_bias(strata, k, bias), now.prior, now.A) + log_bias
+    none = tracer_rows.noise_evidence(sums.at_bias(strata, k, bias), now.prior, now.A) + log_bias
     nothing = none - here.log_evidence - likely + np.log(trace_priors.UNRELATED) - np.log1p(-trace_priors.UNRELATED)
     return Look(here, other, odds, float(1.0 / (1.0 + np.exp(np.clip(nothing, -700, 700)))))
 
@@ -202,7 +191,7 @@ def looked_at(now: Tracers, k: int, sums: Sums, kappa: float, least: float = -np
 def _side(now: Tracers, k: int, sums: Sums, strata: Strata, start: np.ndarray, sign: float, least: float) -> Side:
     """The bias of a row to start from, then the row."""
     bias, log_bias = _bias(now, k, sums, sign * np.exp(start[0]), np.exp(start[1]), float(start[2]))
-    row = most_probable_row(sums.at_bias(strata, k, bias), start[:2], sign, now.prior, least)
+    row = tracer_rows.most_probable_row(sums.at_bias(strata, k, bias), start[:2], sign, now.prior, least)
     return Side(row, bias, row.log_evidence + log_bias)
 
 
@@ -210,10 +199,10 @@ def _bias(now: Tracers, k: int, sums: Sums, gain: float, s2: float, before: floa
     """The most probable bias of this row, and what it adds to the log evidence, by Laplace."""
     level, mean, variance = sums.levels(k)
     weight = 1.0 / (gain**2 * variance + now.eta * s2)
-    usual = weigh_biases(np.array(before**2 + now.bias_variance[k]), now.tau2)[1]
+    usual = tracer_rows.weigh_biases(np.array(before**2 + now.bias_variance[k]), now.tau2)[1]
     precision = float(weight.sum() + usual / now.tau2)
     bias = float(weight @ (level - gain * mean)) / precision
-    return bias, float(weigh_biases(np.array(bias**2), now.tau2)[0]) - 0.5 * np.log(precision)
+    return bias, float(tracer_rows.weigh_biases(np.array(bias**2), now.tau2)[0]) - 0.5 * np.log(precision)
 
 
 def with_row(now: Tracers, k: int, look: Look) -> Tracers:
@@ -284,7 +273,9 @@ def climb(scales: TwoScales, place: Placed, kappa: float, at: Climb) -> tuple[Cl
         strata = sums.without(k, kappa, hesitant=True)
         if not scales.flat[k]:
             start = np.array([now.alpha[k], now.beta[k]])
-            row = most_probable_row(strata, start, float(now.follows[k]), now.prior, at.least, now.cov[k]).at
+            row = tracer_rows.most_probable_row(
+                strata, start, float(now.follows[k]), now.prior, at.least, now.cov[k]
+            ).at
             alpha, beta = now.alpha.copy(), now.beta.copy()
             alpha[k], beta[k] = row
             now = now._replace(alpha=alpha, beta=beta)
@@ -336,5 +327,5 @@ def _between(now: Tracers, there: Tracers, shift: float, share: float) -> Tracer
         AB=between(now.AB, there.AB, shift),
         eta=float(np.clip(between(now.eta, there.eta), trace_priors.LEAST_LEVEL_ERROR, trace_priors.MOST_LEVEL_ERROR)),
         tau2=between(now.tau2, there.tau2),
-        prior=row_prior(towards(now.prior.mean, there.prior.mean), towards(now.prior.cov, there.prior.cov)),
+        prior=tracer_rows.row_prior(towards(now.prior.mean, there.prior.mean), towards(now.prior.cov, there.prior.cov)),
     )

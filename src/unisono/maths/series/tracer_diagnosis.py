@@ -15,11 +15,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from unisono.maths.series import trace_priors
+from unisono.maths.series import trace_parts, trace_priors, tracer_climb, tracer_rows
 from unisono.maths.series.trace_frames import Hands, Placed, Shapes, trace_shapes, trends
-from unisono.maths.series.trace_parts import Parts, TwoScales
-from unisono.maths.series.tracer_climb import looked_at
-from unisono.maths.series.tracer_rows import Sums, Tracers
 
 KINDS = ("flipped", "unrelated", "flat", "late", "drifting")
 LEAST_TREND = 0.02  # choice: share of the variance of errors that is a trend: nobody's are usually freer of it
@@ -32,7 +29,7 @@ class Seen(NamedTuple):
     trends: list[np.ndarray]  # K times: share of the errors that is a trend, by recording
 
 
-def look_at_traces(parts: Parts, hands: tuple[Hands, ...]) -> list[Seen]:
+def look_at_traces(parts: trace_parts.Parts, hands: tuple[Hands, ...]) -> list[Seen]:
     """One look at all frames, for the diagnosis of every dimension."""
     shapes = parts.map(trace_shapes, tuple(one.unit for one in hands))
     errors = parts.map(trends, hands)
@@ -47,7 +44,7 @@ def look_at_traces(parts: Parts, hands: tuple[Hands, ...]) -> list[Seen]:
 
 
 def diagnose_tracers(
-    scales: TwoScales, place: Placed, kappa: float, now: Tracers, rate: float, seen: Seen
+    scales: trace_parts.TwoScales, place: Placed, kappa: float, now: tracer_rows.Tracers, rate: float, seen: Seen
 ) -> np.ndarray:
     """(K, 5) probabilities in the order of KINDS; NaN for who gave no ratings."""
     found = np.zeros((len(scales.present), len(KINDS)))
@@ -72,11 +69,11 @@ def turned_diagnosis(found: np.ndarray, turned: np.ndarray) -> np.ndarray:
 # ---- what they follow
 
 
-def unrelated(scales: TwoScales, place: Placed, kappa: float, now: Tracers) -> np.ndarray:
+def unrelated(scales: trace_parts.TwoScales, place: Placed, kappa: float, now: tracer_rows.Tracers) -> np.ndarray:
     """(K,) probability of following nothing."""  # eq. S45
-    out, sums = np.zeros(len(scales.present)), Sums(scales, place, now)
+    out, sums = np.zeros(len(scales.present)), tracer_rows.Sums(scales, place, now)
     for k in np.flatnonzero(scales.moving).tolist():
-        out[k] = 1.0 - looked_at(now, k, sums, kappa).related
+        out[k] = 1.0 - tracer_climb.looked_at(now, k, sums, kappa).related
         sums.replace(k, now)
     return out
 
@@ -90,7 +87,7 @@ def late_starts(shape: Shapes, rate: float) -> np.ndarray:
     return np.asarray((shape.flat == 0) & (after > np.maximum(trace_priors.LATE * rate, 0.1 * shape.length)))
 
 
-def share_of_recordings(scales: TwoScales, seen: np.ndarray) -> np.ndarray:
+def share_of_recordings(scales: trace_parts.TwoScales, seen: np.ndarray) -> np.ndarray:
     """(K,) share of the annotator's recordings where `seen` (J,) is true."""
     K = len(scales.present)
     n = np.bincount(scales.annotator_of, minlength=K)

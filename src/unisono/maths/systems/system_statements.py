@@ -26,8 +26,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import special
 
-from unisono.maths.systems.mixed_model import Chance, MixedFit
-from unisono.maths.systems.score_design import ANNOTATORS, FAVOURITES
+from unisono.maths.systems import mixed_model, score_design
 from unisono.maths.systems.system_priors import DRAWS, DUST, PAIR_DRAWS, SIDE, SINGLE_DRAWS
 
 NEWTON_STEPS, NEWTON_SETTLED = 60, 1e-13  # numerical: of the width of an interval
@@ -38,7 +37,7 @@ class Sources(NamedTuple):
 
     part: np.ndarray  # (c, S, S)
     people: np.ndarray  # (c,) whether it is who rated
-    chance: Chance
+    chance: mixed_model.Chance
 
 
 class Means(NamedTuple):
@@ -76,13 +75,13 @@ class Statements(NamedTuple):
     own: np.ndarray  # (D, S) half widths of the means' intervals, each by itself
 
 
-def pooled_means(fit: MixedFit, S: int, these: Sequence[str] = ()) -> Means:
+def pooled_means(fit: mixed_model.MixedFit, S: int, these: Sequence[str] = ()) -> Means:
     """Means of the systems, in error by what is random: all but the components named in `these`."""
     counted = np.array([name not in these for name in fit.names])
     theta = fit.theta * counted
     part = fit.part[:, :S, :S]
     cov = np.einsum("c,cst->st", theta, part)
-    people = np.array([name in (ANNOTATORS, FAVOURITES) for name in fit.names])
+    people = np.array([name in (score_design.ANNOTATORS, score_design.FAVOURITES) for name in fit.names])
     by_people = np.einsum("c,cst->st", theta * people, part)
     if counted[~people].all():
         cov = by_people + prompt_covariance(fit.influence[:, :S], cov - by_people)

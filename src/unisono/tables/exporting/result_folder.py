@@ -13,8 +13,7 @@ import polars as pl
 
 from unisono.errors import DataError
 from unisono.maths.rating_values import significant
-from unisono.tables.atomic_files import atomic_directory, json_text, require_place
-from unisono.tables.item_table import ItemTable
+from unisono.tables import atomic_files, item_table
 from unisono.tables.labels import listed
 from unisono.tables.ratings import Ratings
 
@@ -32,7 +31,7 @@ WRITTEN = (
 
 def require_own_folder(directory: Path) -> None:
     """Raises a DataError where results would replace files that no fusion wrote."""
-    require_place(directory)
+    atomic_files.require_place(directory)
     if directory.exists() and not directory.is_dir():
         raise DataError(f"{directory} is a file; results are written to a folder.")
     there = [name for name in WRITTEN if (directory / name).exists()]
@@ -69,12 +68,12 @@ def write_results(
     """
     if not overwrite:
         require_own_folder(directory)
-    with atomic_directory(directory) as folder:
+    with atomic_files.atomic_directory(directory) as folder:
         for write in write_more:
             write(folder)
         for name, columns in tables.items():
             (folder / f"{name}.csv").write_text(csv_text(columns), encoding="utf-8")
-        (folder / SUMMARY).write_text(json_text(summary, indent=1) + "\n", encoding="utf-8")
+        (folder / SUMMARY).write_text(atomic_files.json_text(summary, indent=1) + "\n", encoding="utf-8")
         for name, text in texts.items():
             (folder / name).write_text(text, encoding="utf-8")
 
@@ -108,7 +107,7 @@ def rating_columns(ratings: Ratings) -> dict[str, Any]:
     return table | {name: ratings.value[:, d] for d, name in enumerate(ratings.dimensions)}
 
 
-def item_columns(table: ItemTable) -> dict[str, Any]:
+def item_columns(table: item_table.ItemTable) -> dict[str, Any]:
     """One row per item (per frame of a recording): item, then the columns."""
     items = np.repeat(np.array(table.items, dtype=object), table.length).tolist()
     labels: dict[str, Any] = {"item": items}

@@ -20,8 +20,7 @@ import numpy as np
 import polars as pl
 
 from unisono.errors import DataError
-from unisono.tables.atomic_files import atomic_directory, atomic_path
-from unisono.tables.item_table import Clock
+from unisono.tables import atomic_files, item_table
 from unisono.tables.labels import listed
 from unisono.tables.reading.ratings_reader import read_item_table
 
@@ -35,7 +34,7 @@ class Truth:
     source: str
     items: tuple[str, ...]
     length: np.ndarray  # (M,) rows of each item
-    clock: Clock | None  # None for items
+    clock: item_table.Clock | None  # None for items
     dimensions: tuple[str, ...]
     mean: np.ndarray  # (S, D)
     sd: np.ndarray  # (S, D)
@@ -239,5 +238,5 @@ def export_truth(kind: str, truth: Truth, out: Path, options: dict[str, Any]) ->
         raise DataError(f"{truth.source} holds items without time; this kind takes traces. Export another kind.")
     if truth.clock is not None and not target.folder:
         raise DataError(f"{truth.source} holds traces; this kind takes one value per item. Export nova or elan.")
-    with atomic_directory(out) if target.folder else atomic_path(out) as temporary:
+    with atomic_files.atomic_directory(out) if target.folder else atomic_files.atomic_path(out) as temporary:
         target.write(truth, temporary, given)

@@ -10,10 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from unisono.errors import DataError
-from unisono.tables.importing.documents import json_records
-from unisono.tables.importing.import_request import Request
-from unisono.tables.importing.imported_answers import Answers
-from unisono.tables.importing.json_mapper import name_at
+from unisono.tables.importing import documents, import_request, imported_answers, json_mapper
 from unisono.tables.importing.located_json import Node
 
 _RESPONSES, _SUGGESTED = ".responses", "-suggestion"
@@ -29,7 +26,7 @@ class Given(NamedTuple):
     state: str = "submitted"
 
 
-def read_argilla(files: Sequence[str], answers: Answers, request: Request) -> None:
+def read_argilla(files: Sequence[str], answers: imported_answers.Answers, request: import_request.Request) -> None:
     """Submitted responses by people and suggestions by models."""
     answers.say("Unit: answers as given; no time. A record holds one suggestion per question, so one judge at most.")
     given = list(_all_given(files, request))
@@ -46,13 +43,13 @@ def read_argilla(files: Sequence[str], answers: Answers, request: Request) -> No
             answers.add(name, one.who, one.question, one.value.value, one.value, kind=one.kind)
 
 
-def _all_given(files: Sequence[str], request: Request) -> Iterator[tuple[str, Given]]:
+def _all_given(files: Sequence[str], request: import_request.Request) -> Iterator[tuple[str, Given]]:
     for file in files:
         for number, record in enumerate(_records(file), 1):
             known = request.item or ("external_id" if record.at("id").value is None else "id")
             pushed = _is_pushed(record)
             numbered = pushed and request.item is None and record.at(known).value is None
-            name = f"record {number}" if numbered else name_at(record, known, "item")
+            name = f"record {number}" if numbered else json_mapper.name_at(record, known, "item")
             nested = isinstance(record.at("responses").value, dict)
             for one in (_pushed if pushed else _nested if nested else _flat)(record):
                 yield name, one
@@ -60,7 +57,7 @@ def _all_given(files: Sequence[str], request: Request) -> Iterator[tuple[str, Gi
 
 def _records(file: str) -> Iterator[Node]:
     """Records, also where they were written as one list per column."""
-    for node in json_records(file, "records"):
+    for node in documents.json_records(file, "records"):
         columns = node.value if isinstance(node.value, dict) else {}
         if isinstance(columns.get("id"), list):
             for index in range(len(columns["id"])):

@@ -15,14 +15,9 @@ import numpy as np
 import polars as pl
 
 from unisono.errors import DataError
-from unisono.tables.importing.import_request import item_names, safe_names
-from unisono.tables.importing.imported_comparisons import Compared, comparison_table
-from unisono.tables.importing.located_json import Node
+from unisono.tables.importing import import_request, imported_comparisons, located_json
 from unisono.tables.labels import listed
-from unisono.tables.reading.category_columns import are_categories
-from unisono.tables.reading.cell_meanings import families_of, plain_word
-from unisono.tables.reading.column_roles import named_otherwise
-from unisono.tables.reading.label_and_number_columns import LARGEST
+from unisono.tables.reading import category_columns, cell_meanings, column_roles, label_and_number_columns
 
 MISSING = {"", "na", "nan", "null", "none"}
 LARGEST_INTEGER = 2.0**53  # up to here whole numbers are exact
@@ -31,7 +26,7 @@ SHOWN = 4  # places named for one reason; the file of --dropped has all of them
 
 Label = tuple[str, str | None, str | None, float | None]  # item, annotator, kind, time
 Entry = tuple[
-    tuple[str, ...], str | None, str, Node, str | None
+    tuple[str, ...], str | None, str, located_json.Node, str | None
 ]  # parts of the item, annotator, dimension, value, kind
 
 
@@ -70,7 +65,7 @@ class Answers:
         self._place: list[object] = []
         self._text: dict[str, list[tuple[object, str, Label]]] = {}
         self._classes: dict[str, list[str]] = {}  # dimension of words -> what its numbers stand for
-        self._compared: list[Compared] = []
+        self._compared: list[imported_comparisons.Compared] = []
         self._unread: defaultdict[str, Counter[str]] = defaultdict(Counter)  # why -> column -> cells
 
     def say(self, fact: str) -> None:
@@ -123,7 +118,7 @@ class Answers:
         self, entries: Sequence[Entry], about: Callable[[tuple[str, ...]], dict[str, str]] = lambda parts: {}
     ) -> None:
         """Takes answers about items that are known by several parts; `about` says what `describe` is told of these."""
-        names = item_names([entry[0] for entry in entries]) if entries else []
+        names = import_request.item_names([entry[0] for entry in entries]) if entries else []
         for item, (parts, annotator, dimension, node, kind) in zip(names, entries, strict=True):
             self.describe(item, **about(parts))
             self.add(item, annotator, dimension, node.value, node, kind=kind)
@@ -142,7 +137,7 @@ class Answers:
             self.drop(place, f"{dimension} was not asked for")
         else:
             named = self.rename.get(dimension, dimension)
-            self._compared.append(Compared(_pinned(place), named, who, items, answer, ranking))
+            self._compared.append(imported_comparisons.Compared(_pinned(place), named, who, items, answer, ranking))
 
     def _take(self, label: Label, dimension: str, number: float, place: object) -> None:
         row = (*label, sys.intern(self.rename.get(dimension, dimension)))
@@ -157,7 +152,7 @@ class Answers:
         for why, cells in self._unread.items():
             self.say(f"{why}: {', '.join(f'{name} ({count})' for name, count in cells.items())}.")
         if self._compared and not self._value:
-            table, said = comparison_table(self._compared)
+            table, said = imported_comparisons.comparison_table(self._compared)
             return Imported(table, [*self.facts, *said], self.dropped)
         for one in self._compared:
             self.drop(one.place, f"a comparison, no rating (--dim {one.dimension} takes comparisons alone)")
@@ -248,7 +243,7 @@ class Answers:
                     f"{place}: {dimension} is '{text[:60]}', where others are numbers. "
                     f"Correct it, or say what it means with --labels '{text[:60]}=1' (nothing behind = for missing)."
                 )
-            if not named_otherwise(dimension) and _are_chosen(cells):
+            if not column_roles.named_otherwise(dimension) and _are_chosen(cells):
                 self._take_words(dimension, cells)
                 continue
             for place, *_ in cells:
@@ -257,7 +252,7 @@ class Answers:
     def _take_words(self, dimension: str, cells: Sequence[tuple[object, str, Label]]) -> None:
         """Answers in words, each as its place among them until the table is made."""
         named = self.rename.get(dimension, dimension)
-        classes = self._classes.setdefault(safe_names([named])[named], [])
+        classes = self._classes.setdefault(import_request.safe_names([named])[named], [])
         for place, text, label in cells:
             if text not in classes:
                 classes.append(text)
@@ -285,7 +280,7 @@ class Answers:
 
     def _renamed(self, frame: pl.DataFrame) -> pl.DataFrame:
         dimensions = frame.get_column("dimension").unique(maintain_order=True).to_list()
-        safe = safe_names(dimensions)
+        safe = import_request.safe_names(dimensions)
         for old, new in safe.items():
             if old != new:
                 self.say(f"Dimension '{old}' is called '{new}' in the table, to be told from labels.")
@@ -354,18 +349,18 @@ def _are_chosen(cells: Sequence[tuple[object, str, Label]]) -> bool:
     """Whether text is words that annotators chose from, as `fuse` recognises them, or those of an answer scale."""
     texts, items, people = zip(*((text, label[0], label[1] or "") for _, text, label in cells), strict=True)
     classes = tuple(dict.fromkeys(texts))
-    if len(classes) > 1 and families_of([plain_word(one) for one in classes]):
+    if len(classes) > 1 and cell_meanings.families_of([cell_meanings.plain_word(one) for one in classes]):
         return True
     codes = [np.unique(column, return_inverse=True)[1] for column in (texts, items, people)]
-    return are_categories(codes[0], codes[1], codes[2], classes)
+    return category_columns.are_categories(codes[0], codes[1], codes[2], classes)
 
 
 def _pinned(place: object) -> object:
-    return place.pinned() if isinstance(place, Node) else place
+    return place.pinned() if isinstance(place, located_json.Node) else place
 
 
 def _finite(number: float, dimension: str, place: object) -> float:
-    if not abs(number) <= LARGEST:
+    if not abs(number) <= label_and_number_columns.LARGEST:
         raise DataError(f"{place}: {dimension} is {number:g}, not a number to compute with. Leave it empty if missing.")
     return number
 

@@ -21,9 +21,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from unisono.errors import DataError
-from unisono.tables.importing.documents import json_values
-from unisono.tables.importing.import_request import Request
-from unisono.tables.importing.imported_answers import Answers
+from unisono.tables.importing import documents, import_request, imported_answers
 from unisono.tables.importing.located_json import Node, label_of
 
 _TOKEN = re.compile(
@@ -147,7 +145,7 @@ KINDS = {
 }
 
 
-def _refuse_unclear(request: Request) -> None:
+def _refuse_unclear(request: import_request.Request) -> None:
     """Raises ValueError where the options do not say enough, or a path makes no sense."""
     if request.item is None or request.annotator is None:
         raise ValueError("say where things are: --item PATH and --annotator PATH")
@@ -160,7 +158,7 @@ def _refuse_unclear(request: Request) -> None:
         parse_path(path or "[]")
 
 
-def read_json(files: Sequence[str], answers: Answers, request: Request) -> None:
+def read_json(files: Sequence[str], answers: imported_answers.Answers, request: import_request.Request) -> None:
     """`unisono import json`: anything, by the paths that the user gives."""
     _refuse_unclear(request)
     if request.dimension is not None:
@@ -168,14 +166,14 @@ def read_json(files: Sequence[str], answers: Answers, request: Request) -> None:
     if request.time is not None:
         answers.say(f"Time: in seconds (read as {request.time_unit or 's'}), as written; the samples' own moments.")
     for file in files:
-        for document in json_values(file):
+        for document in documents.json_values(file):
             # Of JSON lines each line is a record, unless the path leads further into it.
             whole = not isinstance(document.value, list) and request.records is None
             for record in [document] if whole else select(document, parse_path(request.records or "[]")):
                 _add_record(record, answers, request)
 
 
-def _add_record(record: Node, answers: Answers, request: Request) -> None:
+def _add_record(record: Node, answers: imported_answers.Answers, request: import_request.Request) -> None:
     """The answers of one record."""
     item = "/".join(name_at(record, path, "item") for path in (request.item or "").split(","))
     found = list(_judgements(record, request))
@@ -195,7 +193,7 @@ def kind_named(text: str) -> str | None:
     return KINDS.get(text.strip().lower())
 
 
-def _judgements(record: Node, request: Request) -> Iterator[tuple[str, str, Node]]:
+def _judgements(record: Node, request: import_request.Request) -> Iterator[tuple[str, str, Node]]:
     """Annotators with dimensions and the numbers they gave."""
     dims = {} if request.dimension is not None else {name: parse_path(path) for name, path in request.dims}
     people = parse_path(request.annotator or "")

@@ -13,9 +13,8 @@ from dataclasses import fields, replace
 from typing import Any, NamedTuple
 
 from unisono.errors import DataError, DataWarning, NoNumbersError, taken, warn
+from unisono.tables import item_table, labels
 from unisono.tables.categories import Categories
-from unisono.tables.item_table import Reading
-from unisono.tables.labels import listed
 from unisono.tables.ratings import Ratings
 from unisono.tables.reading.category_columns import FoundWords, Settled, WordAnswers, asked_words, recognised_words
 from unisono.tables.reading.cell_meanings import with_missing
@@ -127,7 +126,7 @@ def _refuse_spread(table: Table, arranged: Arranged, asked: Mapping[str, str]) -
         cells = [name for name in arranged.table.columns if name not in table.columns and name not in roles]
         raise DataError(
             f"{table.name}: column '{found[0]}' stands for one {arranged.wide}, and the answers in such columns are "
-            f"called {listed(cells)}. Say --categories {shlex.quote(cells[0])} (categories=... in Python)."
+            f"called {labels.listed(cells)}. Say --categories {shlex.quote(cells[0])} (categories=... in Python)."
         )
 
 
@@ -185,7 +184,7 @@ def _categories(arranged: Arranged, found: FoundWords, *, recognised: bool) -> C
         for one in found.words
         if recognised
     ]
-    reading = Reading(
+    reading = item_table.Reading(
         table.columns[arranged.roles.place["item"]],
         table.columns[arranged.roles.place["annotator"]],
         None,
@@ -238,7 +237,7 @@ def _warn_of_spellings(source: str, words: WordAnswers) -> None:
     for group in alike.values():
         if len(group) > 1:
             warn(
-                f"{source}: the classes {listed(group)} of '{words.name}' differ in spelling alone and count as "
+                f"{source}: the classes {labels.listed(group)} of '{words.name}' differ in spelling alone and count as "
                 "different. Write them alike if they are one.",
                 DataWarning,
                 stacklevel=4,

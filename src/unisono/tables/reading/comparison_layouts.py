@@ -19,9 +19,8 @@ import polars as pl
 from unisono.errors import DataError
 from unisono.tables.comparisons import LEFT, RIGHT, TIE, Comparisons
 from unisono.tables.labels import listed, sort_labels
+from unisono.tables.reading import data_frames, raw_table
 from unisono.tables.reading.column_roles import detect, find_column, plain_name
-from unisono.tables.reading.data_frames import WHOLE
-from unisono.tables.reading.raw_table import Table
 
 ANYBODY = "all"  # who answered, where no column says it
 MISSING = -1
@@ -52,7 +51,7 @@ class Words(NamedTuple):
 class Cells(NamedTuple):
     """A table as text, '' where a cell is empty."""
 
-    table: Table
+    table: raw_table.Table
     frame: pl.DataFrame
     record: np.ndarray  # (rows,)
     numbers: dict[str, bool]  # columns whose cells were numbers
@@ -188,7 +187,7 @@ def _compared(
 
 
 def _whole(labels: Sequence[str], may_be: bool) -> bool:
-    return may_be and bool(pl.Series(labels, dtype=pl.String).str.contains(WHOLE).all())
+    return may_be and bool(pl.Series(labels, dtype=pl.String).str.contains(data_frames.WHOLE).all())
 
 
 def _coded(columns: Sequence[pl.Series]) -> tuple[tuple[str, ...], list[np.ndarray]]:

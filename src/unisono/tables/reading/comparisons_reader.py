@@ -19,12 +19,9 @@ import polars as pl
 
 from unisono.errors import DataError
 from unisono.tables.comparisons import Comparisons
-from unisono.tables.reading.collected_folder import COMPARISONS
-from unisono.tables.reading.column_roles import find_column
+from unisono.tables.reading import collected_folder, column_roles, data_frames, raw_table
 from unisono.tables.reading.comparison_layouts import ANYBODY, Cells, Words, refuse_empty, sides_of, told
-from unisono.tables.reading.data_frames import kind_of
 from unisono.tables.reading.open_table import open_table
-from unisono.tables.reading.raw_table import Table, as_text
 
 
 def read_comparisons(
@@ -73,27 +70,27 @@ def read_comparisons(
         return source
     cells = table_cells(source, sheet)
     given = Words(annotator, left, right, (dims,) if isinstance(dims, str) else tuple(dims or ()))
-    return replace(told(cells, given), frame_kind=kind_of(source))
+    return replace(told(cells, given), frame_kind=data_frames.kind_of(source))
 
 
 def table_cells(source: Any, sheet: str | None = None) -> Cells:
     """All cells of a table as text, and where its rows stand; a folder is that of an export."""
     if isinstance(source, str | Path) and Path(source).is_dir():
-        source = Path(source) / COMPARISONS
+        source = Path(source) / collected_folder.COMPARISONS
         if not source.is_file():
-            raise DataError(f"{source.parent} is a folder without {COMPARISONS}.")
+            raise DataError(f"{source.parent} is a folder without {collected_folder.COMPARISONS}.")
     table = open_table(str(source) if isinstance(source, Path) else source, sheet)
     return cells_of(table)
 
 
-def cells_of(table: Table) -> Cells:
+def cells_of(table: raw_table.Table) -> Cells:
     """All cells, rows that are empty throughout left out."""
     frames, records, whole = [], [], {}
     for whole_part in table.parts():
         part = whole_part.without_empty_rows(0)
         columns = part.frame.rename({str(i): name or f"\x1f{i}" for i, name in enumerate(table.columns)}).get_columns()
         whole = {column.name: column.dtype != pl.String for column in columns}
-        frames.append(pl.DataFrame([as_text(column).str.strip_chars().fill_null("") for column in columns]))
+        frames.append(pl.DataFrame([raw_table.as_text(column).str.strip_chars().fill_null("") for column in columns]))
         records.append(part.records(np.arange(part.frame.height)))
     if not frames:
         raise DataError(f"{table.name} has a header but no rows.")
@@ -117,6 +114,6 @@ def column_of_rows(source: Any, column: str) -> list[str]:
     if isinstance(source, Comparisons):
         raise DataError(f"'{column}' is a column of a table of comparisons: give the table, as a file or a data frame.")
     cells = table_cells(source)
-    words = cells.frame[cells.table.columns[find_column(cells.table, column)]]
+    words = cells.frame[cells.table.columns[column_roles.find_column(cells.table, column)]]
     refuse_empty(cells, words, np.arange(len(words)), f"{column} is empty", "Fill it in")
     return words.to_list()

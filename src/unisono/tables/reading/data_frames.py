@@ -18,14 +18,11 @@ from unisono.errors import DataError
 from unisono.tables.categories import Categories
 from unisono.tables.item_table import Identifiers, ItemTable, Reading
 from unisono.tables.ratings import Ratings
-from unisono.tables.reading import problems
+from unisono.tables.reading import problems, raw_table, table_layout, table_rows
 from unisono.tables.reading.label_and_number_columns import Coded, as_label
-from unisono.tables.reading.raw_table import WholeTable
-from unisono.tables.reading.table_layout import Arranged, split_label
-from unisono.tables.reading.table_rows import Collected
 
 
-class FrameTable(WholeTable):
+class FrameTable(raw_table.WholeTable):
     """A table whose columns already have types."""
 
     def __init__(self, name: str, frame: pl.DataFrame, counted_from: int, native: Any = None):
@@ -118,7 +115,7 @@ def _numeric(name: str, column: nw.Series[Any]) -> pl.Series:
 WHOLE = r"^(0|-?[1-9][0-9]{0,17})$"
 
 
-def identifiers(found: Collected, arranged: Arranged, role: str) -> Identifiers | None:
+def identifiers(found: table_rows.Collected, arranged: table_layout.Arranged, role: str) -> Identifiers | None:
     """The ids of items or annotators; None where their names are no column of the table."""
     if role in arranged.made:
         return None
@@ -126,10 +123,10 @@ def identifiers(found: Collected, arranged: Arranged, role: str) -> Identifiers 
     return _column_ids(found, arranged.roles.place[role], coded, coded.labels)
 
 
-def part_identifiers(found: Collected, parts: Sequence[str]) -> tuple[Identifiers, ...]:
+def part_identifiers(found: table_rows.Collected, parts: Sequence[str]) -> tuple[Identifiers, ...]:
     """The ids of items whose names are made of several columns, one column each."""
     coded = found.label["item"]
-    cells = [split_label(label) for label in coded.labels] if parts else []
+    cells = [table_layout.split_label(label) for label in coded.labels] if parts else []
     return tuple(
         _column_ids(found, found.table.columns.index(part), coded, [own[i] for own in cells])
         for i, part in enumerate(parts)
@@ -159,7 +156,7 @@ def _ids_of(how: Reading, name: str) -> Identifiers | None:
     return {"item": how.item_ids, "recording": how.item_ids, "annotator": how.annotator_ids}.get(name)
 
 
-def _column_ids(found: Collected, column: int, coded: Coded, cells: Sequence[str]) -> Identifiers:
+def _column_ids(found: table_rows.Collected, column: int, coded: Coded, cells: Sequence[str]) -> Identifiers:
     """The ids behind labels; `cells` is what the column says of each as text."""
     first = np.empty(len(coded.labels), dtype=np.int64)
     first[coded.code[::-1]] = np.arange(len(coded.code))[::-1]

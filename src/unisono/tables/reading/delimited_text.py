@@ -28,9 +28,7 @@ import numpy as np
 import polars as pl
 
 from unisono.errors import DataError
-from unisono.tables.reading import problems
-from unisono.tables.reading.column_roles import SYNONYMS, plain_name
-from unisono.tables.reading.raw_table import Chunk, Table
+from unisono.tables.reading import column_roles, problems, raw_table
 
 BLOCK = 1 << 24  # bytes looked at in one go: large enough for Polars to be quick, small enough to forget
 _QUOTE, _NEWLINE, _RETURN = 34, 10, 13
@@ -171,7 +169,7 @@ _TITLES, _NARROWEST = 10, 3  # lines above a header that are looked past, if it 
 _BOM = b"\xef\xbb\xbf"
 
 
-class TextTable(Table):
+class TextTable(raw_table.Table):
     """A checked header over a body that is parsed when asked for."""
 
     def __init__(self, name: str, data: np.ndarray, block: int = BLOCK):
@@ -196,12 +194,12 @@ class TextTable(Table):
         # Semicolons separate cells where the comma is the decimal mark.
         self.decimal_comma = self.separator == ";"
 
-    def parts(self) -> Iterator[Chunk]:
+    def parts(self) -> Iterator[raw_table.Chunk]:
         first = 0
         for records in scan(self._data, self._body, self.separator, self._block):
             self._check(records)
             if len(records.start):
-                yield Chunk(self._parse(records), first)
+                yield raw_table.Chunk(self._parse(records), first)
             first += len(records.start)
 
     def where(self, record: int) -> str:
@@ -391,5 +389,5 @@ def _joined(over: Sequence[str], names: Sequence[str]) -> list[str]:
 
 def _role(level: str) -> str | None:
     """What a level of a pivot table holds, by the name of the column that it was."""
-    plain = plain_name(level)
-    return next((role for role in ("annotator", "item", "dimension") if plain in SYNONYMS[role]), None)
+    plain = column_roles.plain_name(level)
+    return next((role for role in ("annotator", "item", "dimension") if plain in column_roles.SYNONYMS[role]), None)

@@ -17,8 +17,7 @@ import numpy as np
 
 from unisono.errors import DataError
 from unisono.tables.labels import listed
-from unisono.tables.reading.label_and_number_columns import as_label
-from unisono.tables.reading.table_rows import Rows
+from unisono.tables.reading import label_and_number_columns, table_rows
 
 _SMALL = (-9, -8, -7, -1, 8, 9)
 _LARGE = (77, 88, 97, 98, 99, *(int(str(digit) * n) for digit in (7, 8, 9) for n in (3, 4, 5)), 997, 998, 9998)
@@ -39,7 +38,7 @@ class _Apart(NamedTuple):
     row: int
 
 
-def refuse_codes(rows: Rows) -> None:
+def refuse_codes(rows: table_rows.Rows) -> None:
     """Raises a DataError where answers look like codes for missing, in dimensions without a scale that was given."""
     free = [d for d in range(len(rows.dimensions)) if d not in rows.given_ends]
     series = rows.time is not None
@@ -50,7 +49,7 @@ def refuse_codes(rows: Rows) -> None:
         return
     first = min(found, key=lambda d: found[d].row)
     row = found[first].row
-    cell = as_label(rows.value[first][row])
+    cell = label_and_number_columns.as_label(rows.value[first][row])
     raise _looks_missing(rows.where(row), rows.sources[rows.dimensions[first]], cell, first, found, rows.dimensions)
 
 
@@ -65,14 +64,14 @@ def refuse_tallied_codes(
             found[d] = _Apart(sorted(codes), number, (float(rest[0]), float(rest[-1])), 0)
     if found:
         first = next(iter(found))
-        cell = as_label(found[first].codes[0])
+        cell = label_and_number_columns.as_label(found[first].codes[0])
         raise _looks_missing(source, dimensions[first], cell, first, found, dimensions)
 
 
 def _looks_missing(
     place: str, column: str, cell: str, first: int, found: Mapping[int, _Apart], dimensions: Sequence[str]
 ) -> DataError:
-    codes = list(dict.fromkeys(as_label(code) for one in found.values() for code in one.codes))
+    codes = list(dict.fromkeys(label_and_number_columns.as_label(code) for one in found.values() for code in one.codes))
     widened = {d: (min(one.rest[0], *one.codes), max(one.rest[1], *one.codes)) for d, one in found.items()}
     number, (low, high) = found[first].number, found[first].rest
     others = [dimensions[d] for d in found if d != first]
@@ -92,7 +91,7 @@ def _scale(widened: Mapping[int, tuple[float, float]], dimensions: Sequence[str]
     return shlex.quote(",".join(f"{dimensions[d]}={ends}" for d, ends in zip(widened, said, strict=True)))
 
 
-def _apart(rows: Rows, d: int, series: bool) -> _Apart | None:
+def _apart(rows: table_rows.Rows, d: int, series: bool) -> _Apart | None:
     value = rows.value[d]
     known = value[~np.isnan(value)]
     if not len(known):
@@ -169,7 +168,7 @@ def _odd_value(value: np.ndarray, different: np.ndarray, annotator: np.ndarray |
     return []
 
 
-def _in_several(rows: Rows, free: Sequence[int]) -> dict[int, _Apart]:
+def _in_several(rows: table_rows.Rows, free: Sequence[int]) -> dict[int, _Apart]:
     """Dimensions on which one and the same small code lies beyond a gap, above a scale of which all else is in use."""
     found: dict[float, dict[int, _Apart]] = {}
     for d in free:

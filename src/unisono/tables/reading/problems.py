@@ -9,8 +9,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 
 from unisono.errors import DataError, NoNumbersError
-from unisono.tables.item_table import LeftOut
-from unisono.tables.labels import did_you_mean, listed
+from unisono.tables import item_table, labels
 
 
 def empty_file(name: str) -> DataError:
@@ -34,8 +33,8 @@ def needs_extra(name: str, finding: str, extra: str, otherwise: str) -> DataErro
 
 
 def no_such_column(name: str, wanted: str, columns: Sequence[str]) -> DataError:
-    hint = did_you_mean(wanted, columns)
-    return DataError(f"{name} has no column '{wanted}'; it has {listed(columns, 12)}.{hint}")
+    hint = labels.did_you_mean(wanted, columns)
+    return DataError(f"{name} has no column '{wanted}'; it has {labels.listed(columns, 12)}.{hint}")
 
 
 def no_role_column(
@@ -50,12 +49,12 @@ def no_role_column(
     such = f", for example {example}" if example else ""
     side = f" If columns stand for {role}s, say {option} '{pattern}'." if pattern else ""
     return DataError(
-        f"{name} has no column that looks like the {role}; it has {listed(columns, 12)}. "
+        f"{name} has no column that looks like the {role}; it has {labels.listed(columns, 12)}. "
         f"Say which one it is with --{role} COLUMN ({role}=... in Python){such}.{side}"
     )
 
 
-def no_numbers(name: str, aside: Sequence[LeftOut], words: Mapping[str, Sequence[str]]) -> DataError:
+def no_numbers(name: str, aside: Sequence[item_table.LeftOut], words: Mapping[str, Sequence[str]]) -> DataError:
     if not aside:
         return NoNumbersError(f"{name} has no column of numbers besides its labels. Expected one column per dimension.")
     numeric = [one.column for one in aside if one.numeric]
@@ -68,7 +67,7 @@ def no_numbers(name: str, aside: Sequence[LeftOut], words: Mapping[str, Sequence
     return NoNumbersError(f"{name} has no column that looks like a rating: {left_out(aside)}. {remedy}")
 
 
-def left_out(aside: Sequence[LeftOut], most: int = 8) -> str:
+def left_out(aside: Sequence[item_table.LeftOut], most: int = 8) -> str:
     """Columns and why they are no ratings: `'age' (by its name it is an age) and 'note' (text)`."""
     shown = [f"'{one.column}' ({one.why})" for one in aside[:most]]
     if len(aside) > most:

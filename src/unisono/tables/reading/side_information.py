@@ -17,8 +17,7 @@ import numpy as np
 import polars as pl
 
 from unisono.errors import DataError
-from unisono.tables.item_table import ItemTable
-from unisono.tables.ratings import RatingNumbers
+from unisono.tables import item_table, ratings
 from unisono.tables.reading import problems
 from unisono.tables.reading.category_columns import names_as_roles, worth_reading
 from unisono.tables.reading.column_roles import find_column, find_roles, named_otherwise
@@ -48,7 +47,7 @@ def read_item_classes(
     return _classes(table, roles.place["item"], columns)
 
 
-def read_item_numbers(source: Any, words: Collection[str], **reading: Any) -> ItemTable:
+def read_item_numbers(source: Any, words: Collection[str], **reading: Any) -> item_table.ItemTable:
     """The numbers of a table of items, without columns of `words` and their probabilities."""
     table = open_table(source, reading.get("sheet"))
     covered = {*words, *(f"{name}_probability" for name in words)}
@@ -134,7 +133,7 @@ MOST_WORDS = 20  # convention: more different words than these are texts or name
 
 def read_covariates(
     source: Any, columns: Sequence[str], *, item: Column = None, annotator: Column = None, sheet: str | None = None
-) -> RatingNumbers:
+) -> ratings.RatingNumbers:
     """These columns of a path or data frame, with a row per rating (or per answer).
 
     A column of words becomes a column of zeros and ones for each word but the first, named `batch=spring`.
@@ -149,7 +148,7 @@ def read_covariates(
     names = tuple(name for part, _ in each for name in part)
     # Of rows about the same rating the last one holds.
     of_pair = {pair: row for row, pair in enumerate(pairs)}
-    return RatingNumbers(names, of_pair, np.hstack([value for _, value in each]), found.table.name)
+    return ratings.RatingNumbers(names, of_pair, np.hstack([value for _, value in each]), found.table.name)
 
 
 def _covariate_columns(read: Collected, labels: dict[str, int], place: int, name: str) -> tuple[list[str], np.ndarray]:

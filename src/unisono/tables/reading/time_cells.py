@@ -10,8 +10,7 @@ import numpy as np
 import polars as pl
 
 from unisono.errors import DataError
-from unisono.tables.reading.label_and_number_columns import NumberColumn
-from unisono.tables.reading.raw_table import Chunk, Table
+from unisono.tables.reading import label_and_number_columns, raw_table
 
 _CLOCK = r"^(?:(\d+) days?,? )?(?:(\d+):)?(\d{1,3}):(\d{1,2}(?:[.,]\d+)?)$"
 _MOMENT = (
@@ -22,16 +21,16 @@ _SECONDS = (86400.0, 3600.0, 60.0, 1.0)
 APART = 2.0  # lengths of the longest trace that the traces of a recording fill, if annotators came one after the other
 
 
-class TimeColumn(NumberColumn):
+class TimeColumn(label_and_number_columns.NumberColumn):
     """Collects a column of times in seconds; `form` says what its cells are: numbers, clock or moments."""
 
     form = "numbers"
 
-    def trouble(self, table: Table, *, wanted: bool) -> DataError | None:
+    def trouble(self, table: raw_table.Table, *, wanted: bool) -> DataError | None:
         cell = self._first.get("text")
         return super().trouble(table, wanted=wanted) if cell is None else self.no_time(table)
 
-    def no_time(self, table: Table) -> DataError:
+    def no_time(self, table: raw_table.Table) -> DataError:
         """What is wrong with the first cell that is no time."""
         place, cell = self._at(table, "text")
         return DataError(
@@ -40,7 +39,7 @@ class TimeColumn(NumberColumn):
         )
 
     def _second_reading(
-        self, part: Chunk, column: pl.Series, rows: np.ndarray, cells: pl.Series, decimal_comma: bool
+        self, part: raw_table.Chunk, column: pl.Series, rows: np.ndarray, cells: pl.Series, decimal_comma: bool
     ) -> np.ndarray:
         value = super()._second_reading(part, column, rows, cells, decimal_comma)
         for form, read in (("clock", clock_seconds), ("moments", moment_seconds)):
