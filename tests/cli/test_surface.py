@@ -195,7 +195,7 @@ def test_structure_words_are_told_to_be_of_traces():
             assert "for traces" in one.about
 
 
-@pytest.mark.parametrize("arguments", [("--help",), ("fuse", "--help")])
+@pytest.mark.parametrize("arguments", [("--help",), ("fuse", "--help"), ("check", "--help")])
 def test_help_loads_nothing_heavy(arguments):
     code = (
         "import sys\nfrom unisono.cli.main import cli\n"

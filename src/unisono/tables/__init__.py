@@ -13,21 +13,27 @@
     media           features measured in texts, images, sounds and films
 
 The files beside the sub-rooms are the containers: they import NumPy and SciPy alone, and know neither files nor models.
+Names are loaded when first used, so that help and messages wait for no numbers.
 """
 
-from unisono.tables.answer_scale import Ends, Scale
-from unisono.tables.item_table import Clock, ItemTable
-from unisono.tables.labels import (
-    Introduced,
-    Introduction,
-    counted,
-    did_you_mean,
-    listed,
-    nearest,
-    rows_of,
-    sort_labels,
-)
-from unisono.tables.ratings import RatingNumbers, Ratings
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from unisono.tables.answer_scale import Ends, Scale
+    from unisono.tables.item_table import Clock, ItemTable
+    from unisono.tables.labels import (
+        Introduced,
+        Introduction,
+        counted,
+        did_you_mean,
+        listed,
+        nearest,
+        rows_of,
+        sort_labels,
+    )
+    from unisono.tables.ratings import RatingNumbers, Ratings
 
 __all__ = [
     "Clock",
@@ -45,3 +51,11 @@ __all__ = [
     "rows_of",
     "sort_labels",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name in __all__:
+        from unisono.tables import answer_scale, item_table, labels, ratings
+
+        return next(getattr(home, name) for home in (labels, answer_scale, item_table, ratings) if hasattr(home, name))
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
