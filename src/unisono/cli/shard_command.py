@@ -6,14 +6,16 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from unisono.cli import model_options, setting_table, table_options, terminal
 from unisono.cli.option_groups import RESULT, TABLE, WORK, command, option
 from unisono.errors import EngineError, SettingsError
-from unisono.scale.shard_folder import ShardFolder, is_sharded, open_shards
+
+if TYPE_CHECKING:
+    from unisono.scale.shard_folder import ShardFolder
 
 OF_CELLS = ("labels", "missing")  # what cells mean
 
@@ -69,6 +71,8 @@ OF_TABLES = ("item", "annotator", "dims", "scale", *OF_CELLS)  # words about rea
 
 def in_shards(ratings: str, engine: model_options.Engine, reading: dict[str, Any]) -> bool:
     """Whether this fusion works on shards; traces are spread by recordings, without."""
+    from unisono.scale.shard_folder import is_sharded
+
     pattern = ratings.endswith(".parquet") and any(sign in ratings for sign in "*?[")
     if pattern or is_sharded(ratings):
         return True
@@ -92,6 +96,7 @@ def fuse_in_shards(
 ) -> int:
     """Fuses and writes; the exit code."""
     from unisono.scale.executors import open_engine
+    from unisono.scale.shard_folder import is_sharded
     from unisono.scale.sharded_fusion import fuse_shards
 
     settings = {name: value for name, value in asked.items() if name not in (*IN_MEMORY, "seed", "category_model")}
@@ -162,6 +167,8 @@ def _refuse(options: dict[str, Any]) -> None:
 def _shards(ratings: str, reading: dict[str, Any]) -> Iterator[ShardFolder]:
     """The shards that are there, or shards of the table, for as long as they are needed."""
     columns: dict[str, Any] = {name: reading.get(name) for name in ("item", "annotator", "dims", "labels")}
+    from unisono.scale.shard_folder import is_sharded, open_shards
+
     if is_sharded(ratings):
         _refuse(columns)
         yield open_shards(ratings)
